@@ -7,7 +7,7 @@ import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 /** How much the model reasons; `none` turns reasoning off. */
@@ -16,7 +16,7 @@ export const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh",
 const ContentPart = t.Object({
   type: oneOf("text", "image_url", "input_audio", "file", "refusal"),
   text: opt(t.String()),
-  refusal: opt(t.String({ description: "Text of a part of type refusal, which an earlier answer may have." })),
+  refusal: optText("Text of a part of type refusal, which an earlier answer may have."),
   image_url: opt(
     t.Union(
       [t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high", "original")), languages }), t.String()],
@@ -28,7 +28,7 @@ const ContentPart = t.Object({
   input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
   file: opt(
     t.Object({
-      file_data: opt(t.String({ description: "A data: URL, or a document in base64." })),
+      file_data: optText("A data: URL, or a document in base64."),
       filename: opt(t.String()),
     }),
   ),
@@ -50,15 +50,15 @@ export const ChatMessage = t.Object({
   content: opt(t.Union([t.String(), t.Array(ContentPart)], { description: "Absent, null or no parts: empty." })),
   name: opt(t.String()),
   tool_calls: opt(t.Array(ToolCall)),
-  tool_call_id: opt(t.String({ description: "With the role tool: the id of the call whose result this is." })),
+  tool_call_id: optText("With the role tool: the id of the call whose result this is."),
   function_call: opt(
     t.Object(
       { name: t.String(), arguments: opt(t.Union([t.String(), JsonObject])) },
       { description: "The older form of tool_calls; the next message of the role function has the result." },
     ),
   ),
-  reasoning_content: opt(t.String({ description: "The assistant's reasoning before this answer." })),
-  reasoning: opt(t.String({ description: "Another name for `reasoning_content`, which takes precedence." })),
+  reasoning_content: optText("The assistant's reasoning before this answer."),
+  reasoning: optText("Another name for `reasoning_content`, which takes precedence."),
 });
 
 const FunctionDefinition = t.Object({
@@ -90,31 +90,18 @@ export const ChatCompletionRequest = t.Object({
   max_tokens: opt(outputLimit("Maximum output tokens; -1: no limit.")),
   max_completion_tokens: opt(outputLimit("Used when max_tokens is absent.")),
   n_predict: opt(outputLimit("Used when max_tokens and max_completion_tokens are absent.")),
-  continue_final_message: opt(
-    t.Boolean({
-      description:
-        "true: the answer continues the last message, which is an assistant message. Not together with add_generation_prompt true.",
-    }),
+  continue_final_message: optFlag(
+    "true: the answer continues the last message, which is an assistant message. Not together with add_generation_prompt true.",
   ),
-  add_generation_prompt: opt(
-    t.Boolean({
-      description:
-        "false: the prompt does not begin an assistant turn; a last assistant message is continued. Default true.",
-    }),
+  add_generation_prompt: optFlag(
+    "false: the prompt does not begin an assistant turn; a last assistant message is continued. Default true.",
   ),
-  logprobs: opt(
-    t.Boolean({
-      description:
-        "Whether the answer has the log probabilities of its tokens. Default false. A whole answer with tool calls has none, as its content is null.",
-    }),
+  logprobs: optFlag(
+    "Whether the answer has the log probabilities of its tokens. Default false. A whole answer with tool calls has none, as its content is null.",
   ),
-  top_logprobs: opt(
-    t.Integer({
-      minimum: 0,
-      maximum: 20,
-      description:
-        "Number of alternatives for each token; at most the server's --max-logprobs, and above 0 only with logprobs true.",
-    }),
+  top_logprobs: optInteger(
+    { minimum: 0, maximum: 20 },
+    "Number of alternatives for each token; at most the server's --max-logprobs, and above 0 only with logprobs true.",
   ),
   stream_options: streamOptions(
     "Whether the stream ends with a usage chunk. Default true; with --stream-usage requested, default false.",
@@ -122,7 +109,7 @@ export const ChatCompletionRequest = t.Object({
   user,
   tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
-  parallel_tool_calls: opt(t.Boolean({ description: "false: at most one call. Default true." })),
+  parallel_tool_calls: optFlag("false: at most one call. Default true."),
   functions: opt(
     t.Array(FunctionDefinition, {
       maxItems: MOST_TOOLS,
@@ -136,21 +123,17 @@ export const ChatCompletionRequest = t.Object({
     t.Object(
       {
         effort: opt(Effort),
-        enabled: opt(t.Boolean({ description: "Turns reasoning on or off; used when no effort is given." })),
+        enabled: optFlag("Turns reasoning on or off; used when no effort is given."),
       },
       { description: "Used when reasoning_effort is absent." },
     ),
   ),
-  reasoning_budget_tokens: opt(
-    t.Integer({
-      minimum: -1,
-      description: "Maximum tokens of reasoning; at the limit, reasoning is ended and the answer begins. -1: no limit.",
-    }),
+  reasoning_budget_tokens: optInteger(
+    { minimum: -1 },
+    "Maximum tokens of reasoning; at the limit, reasoning is ended and the answer begins. -1: no limit.",
   ),
-  thinking_token_budget: opt(t.Integer({ minimum: -1, description: "Used when reasoning_budget_tokens is absent." })),
-  n: opt(
-    t.Integer({ minimum: 1, maximum: 128, description: "Number of answers; the prompt is computed once. Default 1." }),
-  ),
+  thinking_token_budget: optInteger({ minimum: -1 }, "Used when reasoning_budget_tokens is absent."),
+  n: optInteger({ minimum: 1, maximum: 128 }, "Number of answers; the prompt is computed once. Default 1."),
 });
 
 export type ChatCompletionRequest = Static<typeof ChatCompletionRequest>;

@@ -4,7 +4,7 @@ import { Timings, Usage, origin, streamError } from "./chat.ts";
 import { controlFields, user } from "./controls.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 import { TokenIds } from "./token-ids.ts";
 
 /** Most answers of one request, for all its prompts together. */
@@ -21,41 +21,25 @@ export const CompletionRequest = t.Object({
     ],
     { description: `A text, token ids, or up to ${MOST_PROMPTS} of either; each is answered.` },
   ),
-  suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
+  suffix: optText("The text after the gap; needs a model with tokens for filling gaps."),
   max_tokens: opt(
     outputLimit("Maximum output tokens; -1: no limit. 0 is only accepted with echo and returns the prompt alone."),
   ),
   n_predict: opt(outputLimit("Used when max_tokens is absent.")),
   ...controlFields,
-  n: opt(
-    t.Integer({
-      minimum: 1,
-      maximum: 128,
-      description: `Number of answers to each prompt; at most ${MOST_ANSWERS} for all prompts together. Default 1.`,
-    }),
+  n: optInteger(
+    { minimum: 1, maximum: 128 },
+    `Number of answers to each prompt; at most ${MOST_ANSWERS} for all prompts together. Default 1.`,
   ),
-  best_of: opt(
-    t.Integer({
-      minimum: 1,
-      maximum: 128,
-      description:
-        "Number of answers to generate for each prompt, of which the n most probable are returned. Default: n.",
-    }),
+  best_of: optInteger(
+    { minimum: 1, maximum: 128 },
+    "Number of answers to generate for each prompt, of which the n most probable are returned. Default: n.",
   ),
-  echo: opt(
-    t.Boolean({
-      description:
-        "true: the prompt's text is put before the answer and, with logprobs, its tokens before those of the answer.",
-    }),
+  echo: optFlag(
+    "true: the prompt's text is put before the answer and, with logprobs, its tokens before those of the answer.",
   ),
   logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  n_probs: opt(
-    t.Integer({
-      minimum: 0,
-      maximum: 20,
-      description: "Used when logprobs is absent; 0: no log probabilities.",
-    }),
-  ),
+  n_probs: optInteger({ minimum: 0, maximum: 20 }, "Used when logprobs is absent; 0: no log probabilities."),
   stream_options: streamOptions("Whether the stream ends with a usage chunk; default false."),
   user,
 });

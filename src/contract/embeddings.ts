@@ -1,6 +1,6 @@
 // POST /v1/embeddings and POST /v1/rerank
 
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 import { TokenIds } from "./token-ids.ts";
 
 /** Most inputs, or documents, of one request. */
@@ -26,16 +26,16 @@ export const EmbeddingsRequest = t.Object({
       description: `A text, a list of token ids of the model's own vocabulary (a whole input, including special tokens), or up to ${MOST_INPUTS} of either. No text may be empty or blank.`,
     },
   ),
-  model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
+  model: optText("An embedding model of GET /v1/models; default: the first one."),
   encoding_format: opt(t.Union([oneOf("float", "base64")], { description: "Default float." })),
-  dimensions: opt(t.Integer({ minimum: 1, description: "Truncate each vector to this many numbers; default: all." })),
+  dimensions: optInteger({ minimum: 1 }, "Truncate each vector to this many numbers; default: all."),
   truncate: opt(Truncate),
   truncation: opt(Truncation),
-  output_dimension: opt(t.Integer({ minimum: 1, description: "Used in place of `dimensions`, as in Voyage's API." })),
+  output_dimension: optInteger({ minimum: 1 }, "Used in place of `dimensions`, as in Voyage's API."),
   embedding_type: opt(
     t.Union([oneOf("float", "base64")], { description: "Used in place of `encoding_format`, as in Jina's API." }),
   ),
-  user: opt(t.String({ description: "Ignored." })),
+  user: optText("Ignored."),
 });
 
 export type EmbeddingsRequest = Static<typeof EmbeddingsRequest>;
@@ -76,16 +76,13 @@ export const RerankRequest = t.Object({
       description: "Used in place of `documents`, as in text-embeddings-inference; the answer then also has its form.",
     }),
   ),
-  model: opt(t.String({ description: "A reranker of GET /v1/models; default: the first one." })),
-  top_n: opt(t.Integer({ minimum: 1, description: "Number of the most relevant documents to return; default: all." })),
-  top_k: opt(t.Integer({ minimum: 1, description: "Used in place of `top_n`, as in Voyage's API." })),
-  return_documents: opt(t.Boolean({ description: "Whether the results contain their documents; default false." })),
-  return_text: opt(t.Boolean({ description: "With `texts`: whether the results contain their texts; default false." })),
-  raw_scores: opt(
-    t.Boolean({
-      description:
-        "true: the model's own scores, the default with `documents`. false: scores from 0 to 1, the default with `texts`.",
-    }),
+  model: optText("A reranker of GET /v1/models; default: the first one."),
+  top_n: optInteger({ minimum: 1 }, "Number of the most relevant documents to return; default: all."),
+  top_k: optInteger({ minimum: 1 }, "Used in place of `top_n`, as in Voyage's API."),
+  return_documents: optFlag("Whether the results contain their documents; default false."),
+  return_text: optFlag("With `texts`: whether the results contain their texts; default false."),
+  raw_scores: optFlag(
+    "true: the model's own scores, the default with `documents`. false: scores from 0 to 1, the default with `texts`.",
   ),
   truncate: opt(Truncate),
   truncation: opt(Truncation),

@@ -1,7 +1,7 @@
 // POST /v1/images/generations, /v1/images/edits and /v1/images/upscale
 
 import { IMAGE_BOUNDS, IMAGE_FORMATS, LARGEST_SEED } from "../domain/image.ts";
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 
 /** Characters of a prompt; the engine limits its tokens. */
 export const LONGEST_PROMPT = 8000;
@@ -28,9 +28,7 @@ const Name = t.String({ minLength: 1, maxLength: 64 });
 
 /** Fields shared with the image routes of other APIs. */
 export const drawing = {
-  steps: opt(
-    t.Integer({ minimum: 1, maximum: IMAGE_BOUNDS.steps, description: "Number of steps; default: the model's own." }),
-  ),
+  steps: optInteger({ minimum: 1, maximum: IMAGE_BOUNDS.steps }, "Number of steps; default: the model's own."),
   cfg_scale: opt(
     t.Number({
       minimum: 0,
@@ -48,48 +46,33 @@ export const ImageRequest = t.Object({
     maxLength: LONGEST_PROMPT,
     description: "What the image shows. Must not be blank.",
   }),
-  model: opt(
-    t.String({
-      description:
-        "An image model of GET /v1/models; default: the first one. For an unknown name the first one is used as well, and headers of the answer report it.",
-    }),
+  model: optText(
+    "An image model of GET /v1/models; default: the first one. For an unknown name the first one is used as well, and headers of the answer report it.",
   ),
-  n: opt(
-    t.Integer({
-      minimum: 1,
-      maximum: MOST_IMAGES,
-      description: "Number of images; each has a seed one above that of the previous image.",
-    }),
+  n: optInteger(
+    { minimum: 1, maximum: MOST_IMAGES },
+    "Number of images; each has a seed one above that of the previous image.",
   ),
-  size: opt(t.String({ description: `\`auto\` (the model's own), or WIDTHxHEIGHT: ${sides}.` })),
+  size: optText(`\`auto\` (the model's own), or WIDTHxHEIGHT: ${sides}.`),
   quality: opt(oneOf("auto", "low", "medium", "high", "standard", "hd", "xhigh", "max")),
   response_format: opt(oneOf("b64_json", "url")),
   output_format: opt(oneOf(...IMAGE_FORMATS)),
-  output_compression: opt(
-    t.Integer({ minimum: 0, maximum: 100, description: "Quality of jpeg and webp; 100 is the best." }),
-  ),
+  output_compression: optInteger({ minimum: 0, maximum: 100 }, "Quality of jpeg and webp; 100 is the best."),
   background: opt(oneOf("auto", "opaque", "transparent")),
   moderation: opt(oneOf("auto", "low")),
-  stream: opt(t.Boolean({ description: "Send server-sent events." })),
-  partial_images: opt(
-    t.Integer({
-      minimum: 0,
-      maximum: 3,
-      description: "With `stream`: number of previews of each image before it is done.",
-    }),
+  stream: optFlag("Send server-sent events."),
+  partial_images: optInteger(
+    { minimum: 0, maximum: 3 },
+    "With `stream`: number of previews of each image before it is done.",
   ),
-  user: opt(t.String({ description: "No effect." })),
-  safety_identifier: opt(t.String({ description: "No effect." })),
-  seed: opt(t.Integer({ minimum: 0, maximum: LARGEST_SEED, description: "Seed of the first image; default: random." })),
+  user: optText("No effect."),
+  safety_identifier: optText("No effect."),
+  seed: optInteger({ minimum: 0, maximum: LARGEST_SEED }, "Seed of the first image; default: random."),
   ...drawing,
   sampler: opt(Name),
   lora: opt(t.Array(Adapter, { maxItems: 8, description: "LoRA adapters, whose weights are added to the model's." })),
-  metadata: opt(
-    t.Boolean({
-      description: "Whether a PNG contains how it was made (prompt, seed, settings); default true.",
-    }),
-  ),
-  progress: opt(t.Boolean({ description: "With `stream`: also send an event for each step." })),
+  metadata: optFlag("Whether a PNG contains how it was made (prompt, seed, settings); default true."),
+  progress: optFlag("With `stream`: also send an event for each step."),
 });
 
 /** The fields of an edit form, without its images. */
@@ -122,11 +105,8 @@ export const ImageEditForm = t.Object({
 
 /** The fields of an upscaling form, without its image. */
 export const UpscaleRequest = t.Object({
-  model: opt(
-    t.String({
-      description:
-        "An upscaling model of GET /v1/models; default: the first one. For an unknown name the first one is used as well, and headers of the answer report it.",
-    }),
+  model: optText(
+    "An upscaling model of GET /v1/models; default: the first one. For an unknown name the first one is used as well, and headers of the answer report it.",
   ),
   scale: opt(
     t.Number({

@@ -5,7 +5,7 @@ import { MOST_ANSWERS } from "./completions.ts";
 import { controlFields } from "./controls.ts";
 import { PromptProgress } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
-import { JsonObject, opt, t, type Static } from "./schema.ts";
+import { JsonObject, opt, optInteger, optText, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
 const TextOrTokens = t.Array(t.Union([t.String(), TokenId]), { minItems: 1 });
@@ -16,34 +16,20 @@ const common = {
   ...controlFields,
   n_predict: opt(outputLimit("Maximum output tokens; -1: no limit, 0: compute only the prompt.")),
   max_tokens: opt(outputLimit("Used when n_predict is absent.")),
-  n_cmpl: opt(
-    t.Integer({
-      minimum: 1,
-      maximum: 128,
-      description: `Number of answers to each prompt; at most ${MOST_ANSWERS} in all. Default 1.`,
-    }),
+  n_cmpl: optInteger(
+    { minimum: 1, maximum: 128 },
+    `Number of answers to each prompt; at most ${MOST_ANSWERS} in all. Default 1.`,
   ),
-  n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
-  n_keep: opt(
-    t.Integer({
-      minimum: -1,
-      description:
-        "With --context-shift: number of first tokens to keep; -1: the whole prompt. Without it, a value above 0 is refused.",
-    }),
+  n: optInteger({ minimum: 1, maximum: 128 }, "Used when n_cmpl is absent."),
+  n_keep: optInteger(
+    { minimum: -1 },
+    "With --context-shift: number of first tokens to keep; -1: the whole prompt. Without it, a value above 0 is refused.",
   ),
-  n_indent: opt(
-    t.Integer({
-      minimum: 0,
-      description: "Without effect: the answer does not end at a line that is indented less. It may thus be longer.",
-    }),
+  n_indent: optInteger(
+    { minimum: 0 },
+    "Without effect: the answer does not end at a line that is indented less. It may thus be longer.",
   ),
-  n_probs: opt(
-    t.Integer({
-      minimum: 0,
-      maximum: 20,
-      description: "Number of alternatives for each token; 0: no log probabilities.",
-    }),
-  ),
+  n_probs: optInteger({ minimum: 0, maximum: 20 }, "Number of alternatives for each token; 0: no log probabilities."),
   return_tokens: opt(t.Boolean()),
   response_fields: opt(
     t.Array(t.String({ maxLength: 200 }), {
@@ -73,7 +59,7 @@ export const LlamaInfillRequest = t.Object({
       description: "Other files, which come first in the prompt.",
     }),
   ),
-  prompt: opt(t.String({ description: "Text with which the gap begins; the answer continues it." })),
+  prompt: optText("Text with which the gap begins; the answer continues it."),
   ...common,
 });
 

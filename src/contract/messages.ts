@@ -4,7 +4,7 @@ import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
 import { stream } from "./running.ts";
 import { SamplingFields, stopSequences } from "./sampling.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, oneOf, opt, optFlag, optText, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 const TextBlock = t.Object({ type: t.Literal("text"), text: t.String() });
@@ -33,9 +33,7 @@ const block = {
   name: opt(t.String()),
   input: opt(JsonObject),
   tool_use_id: opt(t.String()),
-  tool_name: opt(
-    t.String({ description: "For a tool_reference in a tool_result: the name of a tool of this request." }),
-  ),
+  tool_name: optText("For a tool_reference in a tool_result: the name of a tool of this request."),
   is_error: opt(t.Boolean()),
 };
 
@@ -66,9 +64,7 @@ const Tool = t.Object({
   description: opt(t.String()),
   input_schema: opt(JsonObject),
   strict: opt(t.Boolean()),
-  defer_loading: opt(
-    t.Boolean({ description: "true: the tool is hidden from the model until a tool_reference names it." }),
-  ),
+  defer_loading: optFlag("true: the tool is hidden from the model until a tool_reference names it."),
 });
 
 const ToolChoice = t.Object({
@@ -80,7 +76,7 @@ const ToolChoice = t.Object({
 const Thinking = t.Object({
   type: oneOf("enabled", "adaptive", "between_tools", "disabled"),
   budget_tokens: opt(t.Integer({ minimum: 1 })),
-  display: opt(t.String({ description: "No effect: all thoughts are returned." })),
+  display: optText("No effect: all thoughts are returned."),
 });
 
 const OutputFormat = t.Object({ type: t.Literal("json_schema"), schema: JsonObject });

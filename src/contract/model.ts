@@ -1,6 +1,6 @@
 // GET /v1/models
 
-import { nullable, oneOf, opt, t, type Static } from "./schema.ts";
+import { nullable, oneOf, optText, t, type Static } from "./schema.ts";
 
 const Tokens = t.Integer({ minimum: 1, description: "Maximum tokens of the prompt plus the output of one request." });
 
@@ -8,11 +8,8 @@ const Tokens = t.Integer({ minimum: 1, description: "Maximum tokens of the promp
 export const CONTEXT_KEYS = ["max_context_length", "max_model_len", "context_length", "context_window", "n_ctx"];
 
 /** The field `model` of requests. */
-export const modelName = opt(
-  t.String({
-    description:
-      "A model of GET /v1/models, including LoRA adapters. If the name is absent or unknown, the active model answers.",
-  }),
+export const modelName = optText(
+  "A model of GET /v1/models, including LoRA adapters. If the name is absent or unknown, the active model answers.",
 );
 
 export const Model = t.Object({

@@ -1,14 +1,14 @@
 // POST /v1/ocr
 
 import { languages } from "./recognition.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, oneOf, opt, optFlag, optText, t, type Static } from "./schema.ts";
 
 const text = t.String({ minLength: 1 });
 const MOST_PAGES = 1000;
 const TABLE_FORMATS = ["markdown", "html"] as const;
 
 export const OcrRequest = t.Object({
-  model: opt(t.String({ description: "Any name; there is only one model." })),
+  model: optText("Any name; there is only one model."),
   id: opt(t.String()),
   document: t.Object(
     {
@@ -29,9 +29,7 @@ export const OcrRequest = t.Object({
         "Page numbers counted from 0, as a list or as ranges such as `0-2,5` or `5-`, at most 1000; default: all pages.",
     }),
   ),
-  include_image_base64: opt(
-    t.Boolean({ description: "No effect: images within pages are not extracted, and `images` is empty." }),
-  ),
+  include_image_base64: optFlag("No effect: images within pages are not extracted, and `images` is empty."),
   image_limit: opt(t.Integer({ minimum: 0 })),
   image_min_size: opt(t.Integer({ minimum: 0 })),
   table_format: opt(oneOf(...TABLE_FORMATS)),

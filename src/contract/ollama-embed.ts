@@ -1,11 +1,11 @@
 // Ollama's API for embeddings: POST /api/embed, and its older form, /api/embeddings.
 
-import { JsonObject, opt, t, type Static } from "./schema.ts";
+import { JsonObject, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 
 /** More than on /v1/embeddings: clients of this API send all of their texts in one request. */
 const MOST_INPUTS = 16_384;
 const common = {
-  model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
+  model: optText("An embedding model of GET /v1/models; default: the first one."),
   options: opt(JsonObject),
   keep_alive: opt(
     t.Union([t.Number(), t.String()], {
@@ -18,10 +18,8 @@ export const OllamaEmbedRequest = t.Object({
   input: t.Union([t.String(), t.Array(t.String(), { maxItems: MOST_INPUTS })], {
     description: `A text or a list of up to ${MOST_INPUTS} texts; an empty text or list is answered without vectors.`,
   }),
-  truncate: opt(
-    t.Boolean({ description: "false: inputs that are too long are refused. Default true: they are truncated." }),
-  ),
-  dimensions: opt(t.Integer({ minimum: 1, description: "Truncate each vector to this many numbers; default: all." })),
+  truncate: optFlag("false: inputs that are too long are refused. Default true: they are truncated."),
+  dimensions: optInteger({ minimum: 1 }, "Truncate each vector to this many numbers; default: all."),
   ...common,
 });
 

@@ -1,18 +1,16 @@
 // Ollama's API for the models on disk: POST /api/pull and DELETE /api/delete.
 
-import { opt, t, type Static } from "./schema.ts";
+import { optFlag, optText, t, type Static } from "./schema.ts";
 
 const named = {
-  model: opt(
-    t.String({ description: "owner/repository or owner/repository:QUANT, with or without hf.co/ before it." }),
-  ),
-  name: opt(t.String({ description: "The older name of `model`." })),
+  model: optText("owner/repository or owner/repository:QUANT, with or without hf.co/ before it."),
+  name: optText("The older name of `model`."),
 };
 
 export const OllamaPullRequest = t.Object({
   ...named,
-  insecure: opt(t.Boolean({ description: "No effect." })),
-  stream: opt(t.Boolean({ description: "Default true." })),
+  insecure: optFlag("No effect."),
+  stream: optFlag("Default true."),
 });
 
 export const OllamaDeleteRequest = t.Object(named);

@@ -4,7 +4,7 @@ import { TokenLogprob } from "./chat.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
 import { SamplingFields, stop } from "./sampling.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
@@ -22,11 +22,8 @@ const Message = t.Object({
     t.Array(t.Object({ id: opt(t.String()), function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) })),
   ),
   tool_name: opt(t.String()),
-  tool_call_id: opt(
-    t.String({
-      description:
-        "The call that a result answers; without it, the first unanswered call of tool_name, or else the first unanswered one.",
-    }),
+  tool_call_id: optText(
+    "The call that a result answers; without it, the first unanswered call of tool_name, or else the first unanswered one.",
   ),
 });
 
@@ -41,12 +38,7 @@ const Tool = t.Object({
 
 /** Options that have an effect here; others are ignored, as Ollama's own server does. */
 export const OllamaOptions = t.Object({
-  num_keep: opt(
-    t.Integer({
-      minimum: -1,
-      description: "With --context-shift: number of first tokens to keep; -1: the whole prompt.",
-    }),
-  ),
+  num_keep: optInteger({ minimum: -1 }, "With --context-shift: number of first tokens to keep; -1: the whole prompt."),
   num_predict: opt(t.Integer({ description: "Maximum output tokens; 0 or negative: the remaining context." })),
   ...t.Pick(SamplingFields, ["temperature", "top_k", "top_p", "min_p", "typical_p", "repeat_penalty"]).properties,
   ...t.Pick(SamplingFields, ["repeat_last_n", "presence_penalty", "mirostat", "mirostat_tau", "mirostat_eta", "seed"])
@@ -65,7 +57,7 @@ const common = {
   model: modelName,
   format: opt(t.Union([t.String({ description: '"json" or empty; as an object, a JSON schema.' }), JsonObject])),
   options: opt(OllamaOptions),
-  stream: opt(t.Boolean({ description: "Default true." })),
+  stream: optFlag("Default true."),
   think: opt(t.Union([t.Boolean(), oneOf("low", "medium", "high", "max")])),
   logprobs: opt(t.Boolean()),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
@@ -89,14 +81,14 @@ export const OllamaGenerateRequest = t.Object({
       description: "The context of an earlier answer, whose conversation is continued.",
     }),
   ),
-  raw: opt(t.Boolean({ description: "true: the prompt is not put into the chat template." })),
+  raw: optFlag("true: the prompt is not put into the chat template."),
   ...common,
 });
 
 export const OllamaShowRequest = t.Object({
   model: opt(t.String()),
   name: opt(t.String()),
-  verbose: opt(t.Boolean({ description: "Must not be true: model_info has no lists of tokens." })),
+  verbose: optFlag("Must not be true: model_info has no lists of tokens."),
 });
 
 /** An answer, or a line of a stream. Durations are in nanoseconds. */

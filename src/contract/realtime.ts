@@ -1,6 +1,6 @@
 // WebSocket /v1/realtime: the events that clients send, and the client secrets that can open sessions.
 
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { oneOf, opt, optInteger, t, type Static } from "./schema.ts";
 import { LONGEST_PROMPT, voiceDetection } from "./transcriptions.ts";
 
 /** Characters of an event's id; longer ones are refused, and not repeated to the client. */
@@ -63,12 +63,9 @@ export const SECRET_SECONDS = { least: 10, most: 7200, usual: 600 };
 
 const ExpiresAfter = t.Object({
   anchor: opt(oneOf("created_at")),
-  seconds: opt(
-    t.Integer({
-      minimum: SECRET_SECONDS.least,
-      maximum: SECRET_SECONDS.most,
-      description: `Seconds until the secret expires; default ${SECRET_SECONDS.usual}.`,
-    }),
+  seconds: optInteger(
+    { minimum: SECRET_SECONDS.least, maximum: SECRET_SECONDS.most },
+    `Seconds until the secret expires; default ${SECRET_SECONDS.usual}.`,
   ),
 });
 

@@ -1,7 +1,7 @@
 // POST /v1/vision/ocr
 
 import { RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
-import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 
 /** More languages at once make recognition slow without improving it. */
 export const MOST_LANGUAGES = 8;
@@ -20,34 +20,25 @@ export const languages = opt(
 
 const controls = {
   mode: opt(oneOf(...RECOGNITION_MODES)),
-  table: opt(t.Boolean({ description: "The same as `mode: table`; `mode` takes precedence." })),
-  debug: opt(t.Boolean({ description: "The same as `mode: debug`; takes precedence over `mode` and `table`." })),
-  verbose: opt(t.Boolean({ description: "Adds `debug_output` in every mode whose answer has documents." })),
+  table: optFlag("The same as `mode: table`; `mode` takes precedence."),
+  debug: optFlag("The same as `mode: debug`; takes precedence over `mode` and `table`."),
+  verbose: optFlag("Adds `debug_output` in every mode whose answer has documents."),
   recognition_level: opt(oneOf("accurate", "fast")),
   detail: opt(oneOf("high", "low", "auto")),
-  uses_language_correction: opt(
-    t.Boolean({ description: "Whether to prefer words of the languages' dictionaries; default true." }),
-  ),
+  uses_language_correction: optFlag("Whether to prefer words of the languages' dictionaries; default true."),
   languages,
-  max_pages: opt(
-    t.Integer({ minimum: 1, maximum: MOST_PAGES, description: "Documents with more pages are refused; default 50." }),
+  max_pages: optInteger({ minimum: 1, maximum: MOST_PAGES }, "Documents with more pages are refused; default 50."),
+  pages: optText(
+    "Pages of a document, such as `1-3,7` or `5-`; default: all. `max_pages` limits the number of these pages.",
   ),
-  pages: opt(
-    t.String({
-      description:
-        "Pages of a document, such as `1-3,7` or `5-`; default: all. `max_pages` limits the number of these pages.",
-    }),
-  ),
-  auto_crop: opt(
-    t.Boolean({ description: "Find the sheet of paper in the image, straighten it, and recognise only that." }),
-  ),
+  auto_crop: optFlag("Find the sheet of paper in the image, straighten it, and recognise only that."),
   response_format: opt(oneOf("json", "text", "markdown")),
   origin: opt(oneOf("bottom-left", "top-left")),
-  max_labels: opt(t.Integer({ minimum: 1, maximum: MOST_LABELS, description: "Maximum number of labels; default 5." })),
+  max_labels: optInteger({ minimum: 1, maximum: MOST_LABELS }, "Maximum number of labels; default 5."),
   saliency_type: opt(oneOf(...SALIENCY_TYPES)),
   include_heat_map: opt(t.Boolean()),
-  include_words: opt(t.Boolean({ description: "Adds `words` to each of `text_blocks`." })),
-  model: opt(t.String({ description: "Any name; there is only one model." })),
+  include_words: optFlag("Adds `words` to each of `text_blocks`."),
+  model: optText("Any name; there is only one model."),
 };
 
 const ImageUrl = t.Union([t.String({ minLength: 1 }), t.Object({ url: t.String({ minLength: 1 }) })]);
@@ -61,8 +52,8 @@ export const RecognitionRequest = t.Object({
     }),
   ),
   data: opt(t.String({ minLength: 1, description: "The file in base64 or as a data: URL." })),
-  filename: opt(t.String({ description: "Name of `data` in the answer. The format is detected from the content." })),
-  media_type: opt(t.String({ description: "Media type of `data`. Ignored: it is detected from the content." })),
+  filename: optText("Name of `data` in the answer. The format is detected from the content."),
+  media_type: optText("Media type of `data`. Ignored: it is detected from the content."),
   image_url: opt(ImageUrl),
   messages: opt(
     t.Array(JsonObject, {

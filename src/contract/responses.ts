@@ -8,7 +8,7 @@ import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
 import { stream } from "./running.ts";
 import { outputLimit, samplingFields, stop } from "./sampling.ts";
-import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
+import { JsonObject, nullable, oneOf, opt, optFlag, optText, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
@@ -36,7 +36,7 @@ export const ItemTools = t.Array(t.Object({ ...tool, type: opt(t.String()) }));
 
 /** `type` distinguishes items and parts. An item without one is a message if it has a role, otherwise a reference. */
 export const InputItem = t.Object({
-  type: opt(t.String({ description: "Default: message if there is a role, else item_reference if there is an id." })),
+  type: optText("Default: message if there is a role, else item_reference if there is an id."),
   role: opt(oneOf("user", "assistant", "system", "developer")),
   content: opt(
     t.Unknown({
@@ -46,8 +46,8 @@ export const InputItem = t.Object({
   ),
   id: opt(t.String()),
   call_id: opt(t.String()),
-  name: opt(t.String({ description: "For a call: its tool. In a function_call_output, instead of call_id." })),
-  namespace: opt(t.String({ description: "The namespace of the tool." })),
+  name: optText("For a call: its tool. In a function_call_output, instead of call_id."),
+  namespace: optText("The namespace of the tool."),
   arguments: opt(t.Unknown({ description: "For a function_call: JSON, as a string." })),
   input: opt(t.Unknown({ description: "For a custom_tool_call: a string." })),
   output: opt(
@@ -59,9 +59,7 @@ export const InputItem = t.Object({
     }),
   ),
   summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
-  encrypted_content: opt(
-    t.String({ description: "For a compaction: the value that POST /v1/responses/compact returned." }),
-  ),
+  encrypted_content: optText("For a compaction: the value that POST /v1/responses/compact returned."),
 });
 
 /** One tool, or `allowed_tools`: the subset of `tools` that may be called, or of which one must be called. */
@@ -91,9 +89,7 @@ const Verbosity = oneOf("low", "medium", "high");
 const prompt = {
   model: modelName,
   input: opt(t.Union([t.String(), t.Array(InputItem)])),
-  instructions: opt(
-    t.String({ description: "A system message for this turn only; not part of the stored conversation." }),
-  ),
+  instructions: optText("A system message for this turn only; not part of the stored conversation."),
   previous_response_id: opt(t.String()),
   conversation: opt(
     t.Union([t.String(), t.Object({ id: t.String() })], {
@@ -143,15 +139,10 @@ export const ResponsesRequest = t.Object({
     ),
   ),
   stream,
-  store: opt(
-    t.Boolean({
-      description:
-        "Whether the response is stored, so that it can be fetched and continued until it is evicted. Default true.",
-    }),
+  store: optFlag(
+    "Whether the response is stored, so that it can be fetched and continued until it is evicted. Default true.",
   ),
-  background: opt(
-    t.Boolean({ description: "true: the answer comes at once with status in_progress; fetch the result by its id." }),
-  ),
+  background: optFlag("true: the answer comes at once with status in_progress; fetch the result by its id."),
   metadata: opt(Metadata),
   prompt_cache_key: opt(label),
   safety_identifier: opt(label),

@@ -1,14 +1,11 @@
 // Whether an answer is streamed, and what streams can report before it is complete: fields of requests and of chunks.
 
-import { opt, t } from "./schema.ts";
+import { opt, optFlag, t } from "./schema.ts";
 
 const CONTINUOUS = "Whether each chunk has the three token counts so far; only used with include_usage. Default false.";
 
-export const stream = opt(
-  t.Boolean({
-    description:
-      "true: the answer is sent as server-sent events while it is generated; with --no-streaming it is sent whole. Default false.",
-  }),
+export const stream = optFlag(
+  "true: the answer is sent as server-sent events while it is generated; with --no-streaming it is sent whole. Default false.",
 );
 
 /** Returns the schema of `stream_options`; `description` is for include_usage. */
@@ -16,20 +13,15 @@ export const streamOptions = (description: string) =>
   opt(
     t.Object({
       include_usage: opt(t.Boolean({ description })),
-      continuous_usage_stats: opt(t.Boolean({ description: CONTINUOUS })),
+      continuous_usage_stats: optFlag(CONTINUOUS),
     }),
   );
 
 /** llama.cpp's fields for the same purpose. */
 export const runningFields = {
-  timings_per_token: opt(
-    t.Boolean({ description: "Whether each chunk of a stream has the timings so far; default false." }),
-  ),
-  return_progress: opt(
-    t.Boolean({
-      description:
-        "Whether a stream reports how much of the prompt is computed, in chunks with prompt_progress; default false.",
-    }),
+  timings_per_token: optFlag("Whether each chunk of a stream has the timings so far; default false."),
+  return_progress: optFlag(
+    "Whether a stream reports how much of the prompt is computed, in chunks with prompt_progress; default false.",
   ),
 };
 

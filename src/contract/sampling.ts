@@ -1,7 +1,7 @@
 // Fields that generation routes share: stop conditions, grammars and sampling. Beyond OpenAI's fields, the names are
 // llama.cpp's.
 
-import { opt, t, type Static } from "./schema.ts";
+import { opt, optFlag, optInteger, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
 const StopSequence = t.String({ maxLength: 1000 });
@@ -35,7 +35,7 @@ export const samplingFields = {
     t.Number({ minimum: 0, maximum: 5, description: "0 is greedy sampling; values up to 2 are usual." }),
   ),
   top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  top_k: opt(t.Integer({ minimum: -1, description: "0 and -1: off." })),
+  top_k: optInteger({ minimum: -1 }, "0 and -1: off."),
   min_p: opt(t.Number({ minimum: 0, maximum: 1 })),
   typical_p: opt(share("Locally typical sampling; 1: off.")),
   top_n_sigma: opt(t.Number({ minimum: -1, maximum: 100, description: "-1: off." })),
@@ -90,10 +90,8 @@ export const samplingFields = {
     }),
   ),
   seed: opt(t.Integer({ description: "-1: random; other values are taken modulo 2^32." })),
-  ignore_eos: opt(t.Boolean({ description: "true: the model cannot end its turn, so the answer runs to the limit." })),
-  min_tokens: opt(
-    t.Integer({ minimum: 0, maximum: 2 ** 31 - 1, description: "Minimum tokens before the model can end its turn." }),
-  ),
+  ignore_eos: optFlag("true: the model cannot end its turn, so the answer runs to the limit."),
+  min_tokens: optInteger({ minimum: 0, maximum: 2 ** 31 - 1 }, "Minimum tokens before the model can end its turn."),
 };
 
 export const SamplingFields = t.Object(samplingFields);

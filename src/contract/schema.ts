@@ -12,6 +12,16 @@ export type { Static, TSchema };
 /** A field that may be absent or null; many clients send null for "not set". */
 export const opt = <S extends TSchema>(schema: S) => Type.Optional(nullable(schema));
 
+/** An optional field whose only rule is that it is text. */
+export const optText = (description: string) => opt(Type.String({ description }));
+
+/** An optional boolean field. */
+export const optFlag = (description: string) => opt(Type.Boolean({ description }));
+
+/** An optional integer field within these bounds. */
+export const optInteger = (bounds: { readonly minimum: number; readonly maximum?: number }, description: string) =>
+  opt(Type.Integer({ ...bounds, description }));
+
 /** A value that is always present and may be null. */
 export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
 

@@ -2,7 +2,7 @@
 
 import { LARGEST_SEED } from "../domain/image.ts";
 import { drawing, LONGEST_PROMPT, MOST_IMAGES } from "./images.ts";
-import { JsonObject, opt, t, type Static } from "./schema.ts";
+import { JsonObject, opt, optInteger, optText, t, type Static } from "./schema.ts";
 
 const Side = t.Integer({ minimum: 1, maximum: 100_000, description: "In pixels; default: the model's own." });
 const Name = t.String({ maxLength: 64 });
@@ -19,13 +19,9 @@ const common = {
   sampler_name: opt(Name),
   sampler_index: opt(t.Union([Name, t.Integer()], { description: "The older name of `sampler_name`." })),
   scheduler: opt(Name),
-  seed: opt(
-    t.Integer({ minimum: -1, maximum: LARGEST_SEED, description: "Seed of the first image; -1, the default: random." }),
-  ),
+  seed: optInteger({ minimum: -1, maximum: LARGEST_SEED }, "Seed of the first image; -1, the default: random."),
   batch_size: opt(Count),
-  n_iter: opt(
-    t.Integer({ minimum: 1, maximum: MOST_IMAGES, description: "Multiplies `batch_size`; 10 images at most in all." }),
-  ),
+  n_iter: optInteger({ minimum: 1, maximum: MOST_IMAGES }, "Multiplies `batch_size`; 10 images at most in all."),
   override_settings: opt(JsonObject),
 };
 
@@ -50,9 +46,7 @@ export const SdapiImages = t.Object({
 });
 
 export const SdapiOptionsRequest = t.Object({
-  sd_model_checkpoint: opt(
-    t.String({ description: "The title of an image model, which is then used for all requests of this API." }),
-  ),
+  sd_model_checkpoint: optText("The title of an image model, which is then used for all requests of this API."),
 });
 
 export const SdapiOptions = t.Object({

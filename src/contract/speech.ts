@@ -1,7 +1,7 @@
 // POST /v1/audio/speech and GET /v1/audio/voices
 
 import { LONGEST_TEXT, SPEECH_FORMATS } from "../domain/speech.ts";
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { oneOf, opt, optText, t, type Static } from "./schema.ts";
 
 export const SpeechRequest = t.Object({
   input: t.String({
@@ -9,11 +9,8 @@ export const SpeechRequest = t.Object({
     maxLength: LONGEST_TEXT,
     description: "The text to speak. It is plain text; markup of any kind is not interpreted.",
   }),
-  model: opt(
-    t.String({
-      description:
-        "A speech model of GET /v1/models, which limits the choice to its voices. Default, also for unknown names: all speech models.",
-    }),
+  model: optText(
+    "A speech model of GET /v1/models, which limits the choice to its voices. Default, also for unknown names: all speech models.",
   ),
   voice: opt(
     t.Union([t.String(), t.Object({ id: t.String() })], {
@@ -21,11 +18,8 @@ export const SpeechRequest = t.Object({
         "Id of a voice of GET /v1/audio/voices, or one of OpenAI's names (alloy, ash, ballad, cedar, coral, echo, fable, marin, nova, onyx, sage, shimmer, verse), which select the most similar voice of this server. Default: the first voice for the language.",
     }),
   ),
-  locale: opt(
-    t.String({
-      description:
-        "Language of the text, such as en-US; the voice must speak it. Default: the language that the script of the text implies, else English.",
-    }),
+  locale: optText(
+    "Language of the text, such as en-US; the voice must speak it. Default: the language that the script of the text implies, else English.",
   ),
   response_format: opt(oneOf(...SPEECH_FORMATS)),
   speed: opt(t.Number({ minimum: 0.25, maximum: 4, description: "Default 1. The pitch does not change." })),

@@ -1,18 +1,14 @@
 // Tokenizing and detokenizing in the forms of vLLM and llama.cpp, and what llama.cpp's server reports about itself.
 
-import { JsonObject, opt, t, type Static } from "./schema.ts";
+import { JsonObject, opt, optFlag, optText, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
 export const TokenizeRequest = t.Object({
-  model: opt(t.String({ description: "Any name; the tokenizer of the loaded model is used." })),
-  text: opt(
-    t.String({ description: "Takes precedence over `prompt`; one of the two is required and must not be empty." }),
-  ),
-  prompt: opt(t.String({ description: "Another name for `text`." })),
-  add_special_tokens: opt(
-    t.Boolean({ description: "Whether to add the tokens that begin and end a text; default true." }),
-  ),
-  return_token_strs: opt(t.Boolean({ description: "true: the answer also has the text of each token." })),
+  model: optText("Any name; the tokenizer of the loaded model is used."),
+  text: optText("Takes precedence over `prompt`; one of the two is required and must not be empty."),
+  prompt: optText("Another name for `text`."),
+  add_special_tokens: optFlag("Whether to add the tokens that begin and end a text; default true."),
+  return_token_strs: optFlag("true: the answer also has the text of each token."),
 });
 
 export type TokenizeRequest = Static<typeof TokenizeRequest>;
@@ -43,13 +39,9 @@ export const DetokenizeResponse = t.Object({
 /** llama.cpp's own forms, without the model's name. */
 export const PlainTokenizeRequest = t.Object({
   content: t.String(),
-  add_special: opt(t.Boolean({ description: "Whether to add the tokens that begin and end a text; default false." })),
-  parse_special: opt(
-    t.Boolean({ description: "Whether special tokens written out in the text count as special tokens; default true." }),
-  ),
-  with_pieces: opt(
-    t.Boolean({ description: "true: each token with its text, or with its bytes if they are not valid UTF-8." }),
-  ),
+  add_special: optFlag("Whether to add the tokens that begin and end a text; default false."),
+  parse_special: optFlag("Whether special tokens written out in the text count as special tokens; default true."),
+  with_pieces: optFlag("true: each token with its text, or with its bytes if they are not valid UTF-8."),
 });
 export const PlainTokenizeResponse = t.Object({
   tokens: t.Union([

@@ -1,6 +1,6 @@
 // POST /v1/audio/transcriptions and /v1/audio/translations
 
-import { oneOf, opt, t, type Static, type TSchema } from "./schema.ts";
+import { oneOf, opt, optFlag, optInteger, optText, t, type Static, type TSchema } from "./schema.ts";
 
 /** More characters than the model can take into account. */
 export const LONGEST_PROMPT = 10_000;
@@ -17,19 +17,13 @@ export const voiceDetection = {
       description: "Minimum probability at which sound counts as speech; default 0.5. 0: all sound counts as speech.",
     }),
   ),
-  prefix_padding_ms: opt(
-    t.Integer({
-      minimum: 0,
-      maximum: LONGEST_PADDING_MS,
-      description: "Milliseconds of sound before and after speech that are kept with it; default 300.",
-    }),
+  prefix_padding_ms: optInteger(
+    { minimum: 0, maximum: LONGEST_PADDING_MS },
+    "Milliseconds of sound before and after speech that are kept with it; default 300.",
   ),
-  silence_duration_ms: opt(
-    t.Integer({
-      minimum: 0,
-      maximum: LONGEST_SILENCE_MS,
-      description: "Milliseconds of silence that end a segment of speech; default 100 in recordings, 500 in dictation.",
-    }),
+  silence_duration_ms: optInteger(
+    { minimum: 0, maximum: LONGEST_SILENCE_MS },
+    "Milliseconds of silence that end a segment of speech; default 100 in recordings, 500 in dictation.",
   ),
 };
 
@@ -42,12 +36,8 @@ const common = {
     }),
   ),
   data: opt(t.String({ minLength: 1, description: "The recording in base64 or as a data: URL, in place of `file`." })),
-  format: opt(t.String({ description: "Format of `data`. Ignored: the format is detected from the content." })),
-  model: opt(
-    t.String({
-      description: "A transcription model of GET /v1/models; default, also for unknown names: the first one.",
-    }),
-  ),
+  format: optText("Format of `data`. Ignored: the format is detected from the content."),
+  model: optText("A transcription model of GET /v1/models; default, also for unknown names: the first one."),
   prompt: opt(
     t.String({
       maxLength: LONGEST_PROMPT,
@@ -55,12 +45,8 @@ const common = {
         "What was said before, or names and spellings that may occur. Of a long prompt only the end is used.",
     }),
   ),
-  language: opt(
-    t.String({
-      description: "Language of the speech, such as `de`, `de-AT` or `german`; default: detected once per recording.",
-    }),
-  ),
-  locale: opt(t.String({ description: "Another name for `language`, which takes precedence." })),
+  language: optText("Language of the speech, such as `de`, `de-AT` or `german`; default: detected once per recording."),
+  locale: optText("Another name for `language`, which takes precedence."),
   response_format: opt(oneOf("json", "verbose_json", "text", "srt", "vtt")),
   temperature: opt(
     t.Number({
@@ -89,7 +75,7 @@ export const TranslationRequest = t.Object(common);
 
 export const TranscriptionRequest = t.Object({
   ...common,
-  stream: opt(t.Boolean({ description: "Send the text while it is recognised, as server-sent events." })),
+  stream: optFlag("Send the text while it is recognised, as server-sent events."),
 });
 
 export type TranscriptionRequest = Static<typeof TranscriptionRequest>;

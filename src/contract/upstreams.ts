@@ -1,6 +1,6 @@
 // GET /upstreams, POST /upstreams/{name}/drain and POST /upstreams/{name}/resume
 
-import { oneOf, opt, t, type Static } from "./schema.ts";
+import { oneOf, optText, t, type Static } from "./schema.ts";
 
 export const UpstreamReplica = t.Object({
   url: t.String(),
@@ -49,7 +49,7 @@ export const UpstreamList = t.Object({ object: t.Literal("list"), data: t.Array(
 
 /** The body is optional; the query may have the same field. */
 export const DrainRequest = t.Object({
-  replica: opt(t.String({ description: "The `url` of one replica; default: all replicas." })),
+  replica: optText("The `url` of one replica; default: all replicas."),
 });
 
 export type UpstreamReplica = Static<typeof UpstreamReplica>;

@@ -13,3 +13,8 @@ export interface RequestOrigin {
   /** Set if another svc forwarded the request: it is answered here or not at all, so servers cannot form a loop. */
   readonly forwarded?: true;
 }
+
+/** A job for an engine of any kind but text. `background` has no effect on speech, images and recognition. */
+export interface EngineJob<Work> extends Pick<RequestOrigin, "client" | "background"> {
+  readonly work: Work;
+}

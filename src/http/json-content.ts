@@ -21,24 +21,26 @@ export const textContent = (types: readonly string[]) => typedContent(types, t.S
 /** Returns an OpenAPI request body or response that is a file of one of these types. */
 export const fileContent = (types: readonly string[]) => typedContent(types, t.String({ format: "binary" }));
 
-/** Returns the hooks of a route that answers with JSON; Elysia must not read its body, if any. */
-export const jsonAnswer = (answer: TSchema) =>
-  ({ parse: "none", detail: { responses: { 200: jsonContent(answer) } } }) as const;
+type Content = ReturnType<typeof typedContent>;
+type Answer = Pick<Content, "description"> & Partial<Content>;
+
+/** Returns the hooks of a route with this answer and this request body, if any; Elysia must not read the body. */
+export const hooksOf = (answer: Answer, requestBody?: Content & { required?: false }) =>
+  ({ parse: "none", detail: { ...(requestBody && { requestBody }), responses: { 200: answer } } }) as const;
+
+/** Returns the hooks of a route that answers with JSON. */
+export const jsonAnswer = (answer: TSchema) => hooksOf(jsonContent(answer));
 
 /** Returns the hooks of a route that takes and answers JSON. */
-export const jsonRoute = (body: TSchema, answer: TSchema) =>
-  ({ parse: "none", detail: { requestBody: jsonContent(body), responses: { 200: jsonContent(answer) } } }) as const;
+export const jsonRoute = (body: TSchema, answer: TSchema) => hooksOf(jsonContent(answer), jsonContent(body));
 
 /** Returns the hooks of a route that takes JSON or no body, and answers with JSON. */
-export const optionalRoute = (body: TSchema, answer: TSchema) => ({
-  parse: "none" as const,
-  detail: { requestBody: { ...jsonContent(body), required: false }, responses: { 200: jsonContent(answer) } },
-});
+export const optionalRoute = (body: TSchema, answer: TSchema) =>
+  hooksOf(jsonContent(answer), { ...jsonContent(body), required: false });
 
 /** Returns hooks of a route that takes a form with a file, or JSON, and answers with JSON or one of these texts. */
 export const formRoute = (what: string, form: TSchema, body: TSchema, answer: TSchema, texts: readonly string[]) => {
   const content = { ...typedContent(["multipart/form-data"], form).content, ...jsonContent(body).content };
   const answers = { description: "", content: { ...jsonContent(answer).content, ...textContent(texts).content } };
-  const requestBody = { description: `A form with ${what}, or JSON.`, content };
-  return { parse: "none", detail: { requestBody, responses: { 200: answers } } } as const;
+  return hooksOf(answers, { description: `A form with ${what}, or JSON.`, content });
 };

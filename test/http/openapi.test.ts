@@ -83,6 +83,19 @@ async function withFile(url: string, example: unknown) {
   return { ...(example as object), input_file_id: id };
 }
 
+/** Sends what an operation accepts; an id in its path names nothing. */
+async function send(url: string, key: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  const [method = "", path = ""] = key.split(" ");
+  if (method === "GET") return fetch(url + path, { headers });
+  const example = operations[key]?.example;
+  // Uploads have no example, and examples with an id name a resource that does not exist.
+  if (path === "/v1/files") return fetch(url + path, { method, headers, body: LINE });
+  const sent = path === "/v1/batches" ? await withFile(url, example) : (example ?? UPLOADS[path] ?? RECORDING);
+  if (sent instanceof FormData) return fetch(url + path, { method, headers, body: sent });
+  const json = { ...headers, "content-type": "application/json" };
+  return fetch(url + path, { method, headers: json, body: JSON.stringify(sent) });
+}
+
 describe("GET /openapi.json", () => {
   test("is valid OpenAPI 3.1 with the contract's version", async () => {
     const document = await describeServer(serve().url);
@@ -133,26 +146,15 @@ describe("GET /openapi.json", () => {
   });
 
   test("describes the answers that the server gives", async () => {
-    const { url, post } = serve(undefined, { imageUpscaleModels: ["/esrgan.safetensors"] });
+    const { url } = serve(undefined, { imageUpscaleModels: ["/esrgan.safetensors"] });
     const document = await describeServer(url);
-    for (const [key, { answers, errors = {}, example }] of Object.entries(operations)) {
+    for (const [key, { answers, errors = {} }] of Object.entries(operations)) {
       const [method = "", path = ""] = key.split(" ");
       // Routes that fetch or delete by id need an existing resource.
       if (path.includes("{") || method === "DELETE") continue;
       // This route answers only upgrades: see `realtime-lifetime.test.ts`.
       if (path === "/v1/realtime") continue;
-      // Uploads have no example, and examples with an id name a resource that does not exist.
-      const sent =
-        path === "/v1/files"
-          ? LINE
-          : path === "/v1/batches"
-            ? await withFile(url, example)
-            : (example ?? UPLOADS[path] ?? RECORDING);
-      const response = await (method === "GET"
-        ? fetch(url + path)
-        : sent instanceof FormData
-          ? fetch(url + path, { method, body: sent })
-          : post(path, sent));
+      const response = await send(url, key);
       const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
       const keyed = { ...(!OPEN.includes(path) && { 401: "" }), ...(isLimited(method, path) && { 429: "" }) };
       expect(Object.keys(responses ?? {})).toEqual(Object.keys({ ...answers, ...errors, ...keyed }));
@@ -161,6 +163,23 @@ describe("GET /openapi.json", () => {
       if (answers[200] === undefined) continue;
       const type = response.headers.get("content-type")?.split(";")[0];
       expect(Object.keys(responses?.["200"]?.content ?? {})).toContain(String(type));
+    }
+  });
+
+  test.each([
+    ["X-Svc-Client", "two words"],
+    ["X-Svc-Deadline-Ms", "soon"],
+  ])("lists %s at exactly the routes that read it", async (name, wrong) => {
+    const { url } = serve(undefined, { imageUpscaleModels: ["/esrgan.safetensors"] });
+    const { paths } = await describeServer(url);
+    for (const key of Object.keys(operations)) {
+      const [method = "", path = ""] = key.split(" ");
+      const isListed = paths[path]?.[method.toLowerCase()]?.parameters?.some((one) => one.name === name);
+      // This route reads headers only in upgrades: see `realtime-lifetime.test.ts`.
+      if (path === "/v1/realtime") continue;
+      const response = await send(url, key, { [name]: wrong });
+      const isRead = response.status === 400 && (await response.text()).includes(`'${name}'`);
+      expect([key, isListed]).toEqual([key, isRead]);
     }
   });
 

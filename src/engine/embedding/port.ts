@@ -1,7 +1,7 @@
 // What services may request of an embedding engine: one model, in a process of its own or on another server.
 
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
-import type { RequestOrigin } from "../../domain/request-origin.ts";
+import type { EngineJob, RequestOrigin } from "../../domain/request-origin.ts";
 import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 
 export interface EmbeddingStatus extends ModelStatus {
@@ -14,11 +14,7 @@ export interface EmbeddingStatus extends ModelStatus {
   readonly model?: EmbeddingModel;
 }
 
-export interface EmbeddingJob {
-  readonly work: EmbeddingWork;
-  readonly client?: string | undefined;
-  readonly background?: true | undefined;
-}
+export type EmbeddingJob = EngineJob<EmbeddingWork>;
 
 /** `accepted`: the job waits · `started`: its first computation begins, or is assumed to · `result`: the last event. */
 export type EmbeddingEvent =

@@ -2,6 +2,7 @@
 
 import type { ImageEvent, ImageModel, ImageWork } from "../../domain/image.ts";
 import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
+import type { EngineJob } from "../../domain/request-origin.ts";
 
 export interface ImageStatus extends ModelStatus {
   /** Whether the model is a demonstration and not meant for work; known before it is loaded. */
@@ -12,11 +13,8 @@ export interface ImageStatus extends ModelStatus {
   readonly stepSeconds?: number;
 }
 
-export interface ImageJob {
-  readonly work: ImageWork;
-  /** Whose request this is: clients take turns, one image each. */
-  readonly client?: string | undefined;
-}
+/** Clients take turns, one image each. */
+export type ImageJob = EngineJob<ImageWork>;
 
 export interface ImagePort extends Unloadable {
   status(): ImageStatus;

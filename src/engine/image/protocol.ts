@@ -2,6 +2,7 @@
 // when the process dies, and takes turns with others.
 
 import type { ImageEvent, ImageModel, ImageSize, ImageWork } from "../../domain/image.ts";
+import type { EngineJob } from "../../domain/request-origin.ts";
 import type { ComputeOptions } from "../process/kind.ts";
 import type { FromEngine } from "../process/protocol.ts";
 
@@ -30,13 +31,10 @@ export interface PainterOptions extends ComputeOptions {
   readonly upscales?: true;
 }
 
-/** One image of a request. */
-export interface PictureJob {
+/** One image of a request; the `seed` of its work is this image's seed. */
+export interface PictureJob extends EngineJob<ImageWork> {
   /** Index of the image within its request, from 0. */
   readonly image: number;
-  /** Its `seed` is this image's seed. */
-  readonly work: ImageWork;
-  readonly client?: string | undefined;
 }
 
 /** The last event of an image is `image`. */

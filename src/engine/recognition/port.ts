@@ -2,12 +2,10 @@
 
 import type { RecognitionEvent, RecognitionWork } from "../../domain/recognition.ts";
 import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
+import type { EngineJob } from "../../domain/request-origin.ts";
 
-export interface RecognitionJob {
-  readonly work: RecognitionWork;
-  /** Whose request this is: clients take turns, one page each. */
-  readonly client?: string | undefined;
-}
+/** Clients take turns, one page each. */
+export type RecognitionJob = EngineJob<RecognitionWork>;
 
 export interface RecognitionPort extends Unloadable {
   status(): ModelStatus;

@@ -2,17 +2,15 @@
 
 import type { SpeechEvent, SpeechWork, Voice } from "../../domain/speech.ts";
 import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
+import type { EngineJob } from "../../domain/request-origin.ts";
 
 export interface SpeechStatus extends ModelStatus {
   /** `program`: a program of the host; voices of models are preferred to its own. */
   readonly origin: "model" | "program";
 }
 
-export interface SpeechJob {
-  readonly work: SpeechWork;
-  /** Whose request this is: clients take turns, one sentence each. */
-  readonly client?: string | undefined;
-}
+/** Clients take turns, one sentence each. */
+export type SpeechJob = EngineJob<SpeechWork>;
 
 export interface SpeechPort extends Unloadable {
   status(): SpeechStatus;

@@ -9,19 +9,14 @@ import type {
   UtteranceWork,
 } from "../../domain/transcription.ts";
 import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
+import type { EngineJob } from "../../domain/request-origin.ts";
 
 export interface TranscriptionStatus extends ModelStatus {
   /** The model, once loaded; kept across restarts. */
   readonly model?: TranscriptionModel;
 }
 
-export interface TranscriptionJob {
-  readonly work: TranscriptionWork | UtteranceWork;
-  /** Whose request this is: clients take turns. */
-  readonly client?: string | undefined;
-  /** Whether nobody waits for it: others come first. */
-  readonly background?: true | undefined;
-}
+export type TranscriptionJob = EngineJob<TranscriptionWork | UtteranceWork>;
 
 export interface TranscriptionPort extends Unloadable {
   /** Whether it can tell speech from other sound; if not, all sound counts as speech. */

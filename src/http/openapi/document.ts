@@ -139,10 +139,11 @@ function complete(described: PathItem[string], operation: Operation, key: string
     ...parametersIn("header", operation.requestHeaders),
     ...parametersIn("query", operation.query),
   ];
-  if (operation.stream || operation.queued) {
+  const isPost = key.startsWith("post");
+  if (operation.queued || (operation.stream && isPost)) {
     const schema = { type: "string", minLength: 1, maxLength: 128 };
     described.parameters.push({ name: "X-Svc-Client", in: "header", required: false, description: CLIENT, schema });
-    if (key.startsWith("post")) {
+    if (isPost) {
       const milliseconds = { type: "integer", minimum: 1, maximum: LONGEST_DEADLINE_MS };
       const header = { description: DEADLINE, schema: milliseconds };
       described.parameters.push({ name: "X-Svc-Deadline-Ms", in: "header", required: false, ...header });

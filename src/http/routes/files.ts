@@ -12,7 +12,7 @@ import { tooLarge } from "../../service/batch/received-content.ts";
 import { bodyChunks, checkEncoding } from "../body-chunks.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForm, LONGEST_NAME, orDiscard, readOneFile, type Fields } from "../form-parts.ts";
-import { fileContent, jsonAnswer, jsonContent, textContent, typedContent } from "../json-content.ts";
+import { fileContent, hooksOf, jsonAnswer, jsonContent, textContent, typedContent } from "../json-content.ts";
 import { errorResponse } from "../plugins/errors.ts";
 import { publicUrl } from "../public-url.ts";
 import type { RequestContext } from "../request-context.ts";
@@ -32,10 +32,7 @@ const upload = {
 /** Files on the server's disk. */
 export const fileRoutes = (files: FilesService, { config, contexts }: Pick<AppDeps, "config" | "contexts">) =>
   new Elysia({ name: "route.files" })
-    .post("/v1/files", ({ request }) => receive(files, request), {
-      parse: "none",
-      detail: { requestBody: upload, responses: { 200: jsonContent(FileObject) } },
-    })
+    .post("/v1/files", ({ request }) => receive(files, request), hooksOf(jsonContent(FileObject), upload))
     .get(
       "/v1/files",
       ({ request }) => {
@@ -58,9 +55,7 @@ export const fileRoutes = (files: FilesService, { config, contexts }: Pick<AppDe
     .get(
       "/v1/files/:id/content",
       ({ params, request }) => contentOf(files.content(params.id), request, contexts.of(request)),
-      {
-        detail: { responses: { 200: stored, 206: stored, 304: { description: "" } } },
-      },
+      { detail: { responses: { 200: stored, 206: stored, 304: { description: "" } } } },
     )
     .delete(
       "/v1/files/:id",

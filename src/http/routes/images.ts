@@ -23,7 +23,7 @@ import type { AppDeps } from "../deps.ts";
 import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
 import { isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { fileContent, jsonContent, jsonRoute } from "../json-content.ts";
+import { fileContent, hooksOf, jsonContent, jsonRoute, typedContent } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { publicUrl } from "../public-url.ts";
@@ -39,24 +39,13 @@ export const imageRoutes = (deps: AppDeps) =>
     .post("/v1/images/generations", ({ request }) => generate(deps, request), jsonRoute(ImageRequest, Images))
     .post("/v1/images/edits", ({ request }) => edit(deps, request), describedForm(ImageEditForm, Images))
     .post("/v1/images/upscale", ({ request }) => upscale(deps, request), describedForm(UpscaleForm, Upscaled))
-    .post("/v1/images/variations", () => refuseVariations(), {
-      parse: "none",
-      detail: { responses: {} },
-    })
+    .post("/v1/images/variations", () => refuseVariations(), { parse: "none", detail: { responses: {} } })
     .get("/v1/images/files/:id", ({ params }) => keptImage(deps, params.id), describedFile);
 
 const describedForm = (form: TSchema, answer: TSchema) =>
-  ({
-    parse: "none",
-    detail: {
-      requestBody: { description: "A form.", content: { "multipart/form-data": { schema: form } } },
-      responses: { 200: jsonContent(answer) },
-    },
-  }) as const;
+  hooksOf(jsonContent(answer), { ...typedContent(["multipart/form-data"], form), description: "A form." });
 
-const describedFile = {
-  detail: { responses: { 200: fileContent(IMAGE_FORMATS.map((format) => `image/${format}`)) } },
-} as const;
+const describedFile = hooksOf(fileContent(IMAGE_FORMATS.map((format) => `image/${format}`)));
 
 async function generate(deps: AppDeps, request: Request): Promise<Response> {
   // Checked first, because the headers may be refused.

@@ -16,7 +16,7 @@ import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
 import { DOWNGRADED, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { hooksOf, jsonContent } from "../json-content.ts";
 import { reportFields } from "../log-fields.ts";
 import type { Frame } from "../sse.ts";
 
@@ -59,13 +59,7 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
         headers: isDowngraded ? DOWNGRADED : {},
       });
     },
-    {
-      parse: "none",
-      detail: {
-        requestBody: jsonContent(MultiplexRequest),
-        responses: { 200: { description: "", content: {} } },
-      },
-    },
+    hooksOf({ description: "", content: {} }, jsonContent(MultiplexRequest)),
   );
 
 /** Returns the writer of an item's stream; the batch writes the item's failure and ends the stream. */

@@ -6,7 +6,7 @@ import { decodeDelete, decodePull, encodePull, pullWriter } from "../../dialect/
 import type { AppDeps } from "../deps.ts";
 import { streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent, typedContent } from "../json-content.ts";
+import { hooksOf, jsonContent, typedContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 
 /** One status, or a line for each. */
@@ -24,10 +24,7 @@ export const ollamaStoreRoutes = (deps: AppDeps) =>
         if (!stream) return Response.json(await encodePull(events));
         return streamResponse(deps, request, events, pullWriter, { format: "ndjson" });
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaPullRequest), responses: { 200: statusContent } },
-      },
+      hooksOf(statusContent, jsonContent(OllamaPullRequest)),
     )
     .delete(
       "/api/delete",
@@ -37,8 +34,5 @@ export const ollamaStoreRoutes = (deps: AppDeps) =>
         await deps.storedModels.remove(model);
         return new Response();
       },
-      {
-        parse: "none",
-        detail: { requestBody: jsonContent(OllamaDeleteRequest), responses: { 200: { description: "" } } },
-      },
+      hooksOf({ description: "" }, jsonContent(OllamaDeleteRequest)),
     );

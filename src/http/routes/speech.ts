@@ -11,7 +11,7 @@ import { byteStream } from "../byte-stream.ts";
 import type { AppDeps } from "../deps.ts";
 import { isStreamed, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { fileContent, jsonAnswer, jsonContent } from "../json-content.ts";
+import { fileContent, hooksOf, jsonAnswer, jsonContent } from "../json-content.ts";
 import type { RequestContext } from "../request-context.ts";
 
 const TYPES: Readonly<Record<SpeechFormat, string>> = {
@@ -26,10 +26,7 @@ const TYPES: Readonly<Record<SpeechFormat, string>> = {
 
 type Spoken = AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void>;
 
-const described = {
-  parse: "none",
-  detail: { requestBody: jsonContent(SpeechRequest), responses: { 200: fileContent(Object.values(TYPES)) } },
-} as const;
+const described = hooksOf(fileContent(Object.values(TYPES)), jsonContent(SpeechRequest));
 
 /** Converts text to speech. */
 export const speechRoutes = (deps: AppDeps) =>
