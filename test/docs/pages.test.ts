@@ -71,7 +71,7 @@ const constants = [
   ["limits", "Kokoro 120 seconds", "src/cli/speech-engines.ts", "quietMs: 120_000,"],
   ["limits", "| bodies that are being read | 256 MiB |", "src/domain/byte-budget.ts", "MOST_BYTES = 256 * MB;"],
   ["limits", "each value | 384 MiB |", "src/http/json-body.ts", "KEPT_SHARE = 1.5;"],
-  ["limits", "requests, decoded | 400 MiB |", "src/service/generation.ts", "MEDIA_BYTES = 400 * 2 ** 20;"],
+  ["limits", "files of running requests | 400 MiB |", "src/service/generation.ts", "MEDIA_BYTES = 400 * 2 ** 20;"],
   ["limits", "have read them | 512 MiB", "src/http/app.ts", "ANSWER_BYTES = 512 * 2 ** 20;"],
   ["limits", "that are being decoded (600 MiB)", "src/service/generation.ts", "DECODING_BYTES = 600 * 2 ** 20;"],
   ["limits", "(`n`) need (100 MiB)", "src/service/generation.ts", "COPIES_BYTES = 100 * 2 ** 20;"],

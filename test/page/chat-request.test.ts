@@ -10,6 +10,12 @@ const turn = (role: Turn["role"], text: string, more: Partial<Turn> = {}): Turn 
 };
 const LOCAL = { id: "m", reports: true };
 const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
+/** The attachments of a turn. */
+const pictures = (from: number, to: number) => ({
+  attachments: Array.from({ length: to - from }, (_, at) => {
+    return { kind: "image", name: `${from + at}.png`, data: `${PIXEL}${from + at}` } as const;
+  }),
+});
 
 test("a conversation becomes a valid request", () => {
   const call = { id: "call_1", name: "weather", arguments: "{}" };
@@ -56,34 +62,58 @@ test("the files of the last message alone are new in a request", () => {
 
 test("of a long chat's media, the newest are sent, and in place of others their names", () => {
   const { maxCount } = defaultMediaLimits;
-  const pictures = (from: number, to: number) => ({
-    attachments: Array.from({ length: to - from }, (_, at) => {
-      return { kind: "image", name: `${from + at}.png`, data: `${PIXEL}${from + at}` } as const;
-    }),
-  });
   const path = [
-    turn("user", "Before", pictures(0, 2)),
+    turn("user", "Before", pictures(0, 9)),
     turn("assistant", "I see."),
-    turn("user", "Then", pictures(2, maxCount)),
+    turn("user", "Then", pictures(9, maxCount)),
     turn("assistant", ""),
     turn("user", "Now", pictures(maxCount, maxCount + 1)),
   ];
   const request = chatRequest(path, {}, LOCAL);
   const [first, , second] = request.messages;
   expect(first?.content).toEqual([
-    { type: "text", text: "(0.png is no longer shown.)" },
-    { type: "image_url", image_url: { url: `${PIXEL}1` } },
+    ...[...Array(8).keys()].map((at) => ({ type: "text" as const, text: `(${at}.png is no longer shown.)` })),
+    { type: "image_url", image_url: { url: `${PIXEL}8` } },
     { type: "text", text: "Before" },
   ]);
   const urls = request.messages.flatMap(({ content }) =>
     Array.isArray(content) ? content.flatMap((part) => (part.type === "image_url" ? [part.image_url] : [])) : [],
   );
-  expect(urls.length).toBe(maxCount);
-  expect([...newMedia(request, path).values()]).toEqual([...Array(maxCount - 1).keys()].map((at) => `${at + 2}.png`));
-  expect(second?.content?.length).toBe(maxCount + 1);
+  expect(urls.length).toBe(maxCount - 7);
+  expect([...newMedia(request, path).values()]).toEqual([...Array(maxCount - 8).keys()].map((at) => `${at + 9}.png`));
+  expect(second?.content?.length).toBe(maxCount - 6);
   // The server refuses what is too much for one message.
   const all = [turn("user", "All", pictures(0, maxCount + 1))];
   expect(JSON.stringify(chatRequest(all, {}, LOCAL))).not.toContain("no longer");
+});
+
+test("pictures beyond a request's limit leave its beginning as it was, for the prompt's cache", () => {
+  const { maxCount } = defaultMediaLimits;
+  const chats = Array.from({ length: 17 }, (_, more) =>
+    Array.from({ length: maxCount + more }, (_each, at) => [
+      turn("user", `Question ${at}`, pictures(at, at + 1)),
+      turn("assistant", `Answer ${at}`),
+    ]).flat(),
+  );
+  const requests = chats.map((path) => JSON.stringify(chatRequest(path, {}, LOCAL).messages).slice(0, -1));
+  const changed = requests.flatMap((one, at) => (at > 0 && !one.startsWith(requests[at - 1] ?? "") ? [at] : []));
+  expect(changed).toEqual([1, 9]);
+});
+
+test("of a chat's large files, the newest that fit into a request are sent", () => {
+  const documents = (...names: string[]) => ({
+    attachments: names.map((name) => {
+      return { kind: "image", name, data: `data:application/pdf;base64,${"A".repeat(33_000_000)}` } as const;
+    }),
+  });
+  const sent = (path: readonly Turn[]) =>
+    chatRequest(path, {}, LOCAL).messages.flatMap(({ content }) =>
+      Array.isArray(content) ? content.flatMap((part) => (part.type === "file" ? [part.file?.filename] : [])) : [],
+    );
+  const path = [turn("user", "Before", documents("a", "b")), turn("assistant", "I see.")];
+  expect(sent([...path, turn("user", "Now", documents("c"))])).toEqual(["b", "c"]);
+  expect(sent([...path, turn("user", "Now", documents("c", "d", "e"))])).toEqual(["c", "d", "e"]);
+  expect(sent([...path, turn("user", "No more")])).toEqual(["a", "b"]);
 });
 
 test("unset parameters are left to the server, and a missing answer joins the messages around it", () => {

@@ -54,7 +54,7 @@ test("large images and other formats are redrawn, smaller ones and animations ar
 });
 
 test("an image that neither the browser nor the server decodes is refused by its name", () => {
-  const told = "a is damaged or not PNG, JPEG, WebP, GIF or BMP.";
+  const told = "a is damaged, too large, or not PNG, JPEG, WebP, GIF or BMP.";
   for (const type of ["image/png", "image/avif", "image/jxl"])
     expect(() => redrawing(file("a", type), undefined, "chat")).toThrow(told);
   for (const type of ["image/heic", "image/heif", "image/tiff"]) {

@@ -1,27 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from "bun:test";
 import { pathOf, type Turn } from "../../src/page/logic/conversation.ts";
-import { Api } from "../../src/page/state/api.ts";
 import { messagePlace } from "../../src/page/state/drafts.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
-import { Kept } from "../../src/page/state/kept.ts";
 import { OtherTabs } from "../../src/page/state/other-tabs.ts";
 import { Session } from "../../src/page/state/session.ts";
+import { EndlessApi } from "./endless-api.ts";
 import { MemoryHistory } from "./memory-history.ts";
-
-/** A server that writes a word, and nothing more until the client disconnects. */
-class EndlessApi extends Api {
-  override async fetch(path: string, _body?: object, { signal }: RequestInit = {}): Promise<Response> {
-    if (path === "/v1/models") return Response.json({ data: [{ id: "m" }], models: [{ capabilities: ["chat"] }] });
-    const delta = { choices: [{ index: 0, delta: { content: "Hello" }, finish_reason: null }] };
-    const body = new ReadableStream<Uint8Array>({
-      start(stream) {
-        stream.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(delta)}\n\n`));
-        signal?.addEventListener("abort", () => stream.error(signal.reason));
-      },
-    });
-    return new Response(body);
-  }
-}
 
 const { localStorage } = globalThis;
 beforeAll(() => {
@@ -361,54 +345,6 @@ test.each([
     jest.useRealTimers();
   }
   session.stop();
-  await settled();
-});
-
-test("a tab that is hidden stores all answers so far", async () => {
-  const ids = [await ask(), await ask()];
-  await settled();
-  const answers = () =>
-    ids.map((id) => Object.values(history.conversations.get(id)?.turns ?? {}).map(({ text }) => text));
-  expect(answers()).toEqual([
-    ["Hi", ""],
-    ["Hi", ""],
-  ]);
-  session.keepAnswers();
-  await settled();
-  expect(answers()).toEqual([
-    ["Hi", "Hello"],
-    ["Hi", "Hello"],
-  ]);
-  for (const { abort } of session.runs.value.values()) abort.abort();
-  await settled();
-});
-
-test("a tab that is reloaded restores its answers, except those that went on or were deleted", async () => {
-  const tab = new Kept("sessionStorage");
-  session = new Session(new EndlessApi(), undefined, tab);
-  await session.chats.use(history);
-  await session.loadModels();
-  const [cut, complete, deleted] = [await ask(), await ask(), await ask()];
-  await settled();
-  const { put } = history;
-  // The tab is gone before anything more is stored.
-  history.put = () => new Promise(() => {});
-  session.keepAnswers();
-  history.put = put;
-  session.runs.value.get(complete)?.abort.abort();
-  await settled();
-  await session.remove(deleted);
-  const after = new Session(new EndlessApi(), undefined, tab);
-  await after.chats.use(history);
-  await after.restoreAnswers();
-  const answers = [...history.conversations].map(([id, { leaf, turns }]) => [id, turns[leaf ?? ""]]);
-  expect(Object.fromEntries(answers)).toMatchObject({
-    [cut]: { text: "Hello" },
-    [complete]: { text: "Hello", finish: "stopped" },
-  });
-  expect(answers.length).toBe(2);
-  expect(tab.get("svc.answers")).toBe("[]");
-  session.runs.value.get(cut)?.abort.abort();
   await settled();
 });
 

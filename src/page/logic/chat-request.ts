@@ -9,6 +9,10 @@ type Parts = Exclude<Message["content"], string | null | undefined>;
 
 /** Maximum number of images, sounds and documents in a request. */
 const MOST_MEDIA = 32;
+/** Maximum number of their characters; a request may have 100 MiB in all. */
+const MOST_CHARACTERS = 95_000_000;
+/** How many are left out together: a cached prompt is of use only up to its first change. */
+const LEFT_OUT = 8;
 
 /** Returns the request for the turn that follows `path`. Throws Error about the tools. */
 export function chatRequest(
@@ -66,8 +70,12 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 /** Returns the newest media, as many as fit into a request. Those of the last turn are never left out in silence. */
 function sentMedia(path: readonly Turn[]): ReadonlySet<Attachment> {
+  const all = mediaOf(path);
   const own = mediaOf(path.slice(-1)).length;
-  return new Set(mediaOf(path).slice(-Math.max(MOST_MEDIA, own)));
+  let room = MOST_CHARACTERS;
+  const tooLong = all.findLastIndex(({ data }) => (room -= data.length) < 0) + 1;
+  const tooMany = Math.ceil((all.length - MOST_MEDIA) / LEFT_OUT) * LEFT_OUT;
+  return new Set(all.slice(Math.min(Math.max(tooLong, tooMany), all.length - own)));
 }
 
 const mediaOf = (path: readonly Turn[]): Attachment[] =>

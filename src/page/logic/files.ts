@@ -12,7 +12,7 @@ const PDF = "application/pdf";
 const SEEN = { chat: /^image\/(?:png|jpeg|webp|gif|bmp|x-ms-bmp)$/, image: /^image\/(?:png|jpeg|webp)$/ };
 /** Types that --ocr-input reads for models that do not see; those are listed like the ones that do. */
 const READ = /^image\/(?:tiff|hei[cf])$/;
-/** The longest side in pixels that a chat model receives. */
+/** The longest side in pixels of an image that is redrawn for a chat. */
 const LONGEST_SIDE = 2048;
 /** Size in bytes up to which a file is left as it is: a request may have 32 of them. */
 const SMALL = 2_000_000;
@@ -72,7 +72,7 @@ export function redrawing(
   const isSeen = SEEN[use].test(type);
   if (!decoded) {
     if (use === "chat" && READ.test(type)) return undefined;
-    throw new Error(`${name} is damaged or not PNG, JPEG, WebP, GIF or BMP.`);
+    throw new Error(`${name} is damaged, too large, or not PNG, JPEG, WebP, GIF or BMP.`);
   }
   if (use === "image") return isSeen ? undefined : 1;
   // It may be animated, of which one picture would remain.

@@ -189,7 +189,7 @@ export class Session {
 
   /** Stores all answers so far, also for the case that the tab has no time to do it. */
   keepAnswers(): void {
-    if (this.runs.value.size === 0) return;
+    if (this.runs.value.size === 0 || !this.chats.areKept) return;
     const answers = Array.from(this.runs.value, ([id, run]): CutAnswer => [id, run.turn, run.answer.value.turn]);
     this.tab.set(ANSWERS, JSON.stringify(answers));
     for (const [id, run] of this.runs.value) this.keep(id, run);
@@ -197,15 +197,20 @@ export class Session {
 
   /** Stores what this tab had of its answers before it was reloaded. */
   async restoreAnswers(): Promise<void> {
-    const answers = JSON.parse(this.tab.get(ANSWERS) ?? "[]") as readonly CutAnswer[];
+    const answers = this.cutAnswers();
     this.tab.set(ANSWERS, "[]");
     for (const [id, turn, answer] of answers) {
       const chat = await this.chats.read(id);
       const stored = chat?.turns[turn];
+      if (!chat || !stored) continue;
       // It may have gone on, or in a copy of the tab still do so.
-      const isOlder = stored && (stored.finish !== undefined || lengthOf(stored) > lengthOf(answer));
-      if (chat && !isOlder) await this.chats.put(tree.changeTurn(chat, turn, answer));
+      const isNewer = stored.finish === undefined && sizeOf({ ...stored, ...answer }) > sizeOf(stored);
+      if (isNewer) await this.chats.put(tree.changeTurn(chat, turn, answer));
     }
+  }
+
+  private cutAnswers(): readonly CutAnswer[] {
+    return JSON.parse(this.tab.get(ANSWERS) ?? "[]") as readonly CutAnswer[];
   }
 
   setSettings(settings: Settings): void {
@@ -283,12 +288,13 @@ export class Session {
     this.update(id, (one) => tree.changeTurn(one, run.turn, { ...run.answer.value.turn, ...end }));
   }
 
-  /** Aborts the answer in a conversation and discards what it would still write. */
+  /** Aborts the answer in a conversation, and discards what it would still write and what was kept of it. */
   private drop(id: string): void {
     const runs = new Map(this.runs.value);
     runs.get(id)?.abort.abort();
     runs.delete(id);
     this.runs.value = runs;
+    this.tab.set(ANSWERS, JSON.stringify(this.cutAnswers().filter(([chat]) => chat !== id)));
   }
 
   /** Changes the shown conversation. */
@@ -336,7 +342,8 @@ type NewTurn = Omit<Turn, "id" | "createdAt">;
 
 const newTurn = (turn: NewTurn): Turn => ({ ...turn, id: newId(), createdAt: Date.now() });
 
-const lengthOf = ({ text, reasoning = "" }: Answer["turn"]): number => text.length + reasoning.length;
+/** Returns how much a turn has: text, reasoning, tool calls, images, and how it ended. */
+const sizeOf = (turn: Turn): number => JSON.stringify(turn).length;
 
 /** Says how an answer ended. */
 function announcementOf({ finish = "", error }: Partial<Turn>): string {

@@ -17,15 +17,16 @@ export async function pictureOf(file: File, use: Model["use"]): Promise<Blob> {
   }
 }
 
-/** Returns the image as a JPEG, or where it is transparent as a PNG. */
+/** Returns the image as a JPEG, on white, on which the server would put it. */
 async function redrawn(bitmap: ImageBitmap, scale: number): Promise<Blob> {
   const scaled = (side: number) => Math.max(1, Math.round(scale * side));
   const [width, height] = [scaled(bitmap.width), scaled(bitmap.height)];
   const canvas = new OffscreenCanvas(width, height);
   const ink = canvas.getContext("2d");
   if (!ink) throw new Error("The browser has no room for the image.");
+  ink.fillStyle = "white";
+  ink.fillRect(0, 0, width, height);
   ink.imageSmoothingQuality = "high";
   ink.drawImage(bitmap, 0, 0, width, height);
-  const isOpaque = ink.getImageData(0, 0, width, height).data.every((value, at) => at % 4 < 3 || value === 255);
-  return canvas.convertToBlob(isOpaque ? { type: "image/jpeg", quality: QUALITY } : { type: "image/png" });
+  return canvas.convertToBlob({ type: "image/jpeg", quality: QUALITY });
 }

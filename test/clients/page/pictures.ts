@@ -51,6 +51,14 @@ const attached = (page: Page) =>
     ),
   );
 
+/** Returns the colour in the middle of an attached picture: red, green and blue. */
+const colourOf = (page: Page, name: string) =>
+  page.$eval(`.composer .attachments img[alt="${name}"]`, (one) => {
+    const ink = new OffscreenCanvas(1, 1).getContext("2d");
+    ink?.drawImage(one, 0, 0, 1, 1);
+    return [...(ink?.getImageData(0, 0, 1, 1).data.slice(0, 3) ?? [])];
+  });
+
 async function removeAll(page: Page): Promise<void> {
   for (const _ of await page.$$(".composer .attachments li")) await page.click(".composer .remove");
 }
@@ -72,11 +80,13 @@ export async function checkPictures(browser: Browser, url: string): Promise<void
     ]);
     same(await attached(page), [
       "photo.jpg image/jpeg 2048",
-      "glass.webp image/png 2048",
+      "glass.webp image/jpeg 2048",
       "small.png image/png 300",
       "moving.gif image/gif 1",
       "logo.ico image/jpeg 1",
     ]);
+    const [red = 0, green = 0, blue = 0] = await colourOf(page, "glass.webp");
+    ok(Math.min(red, green) > 100 && blue > 240, `half of blue on white is ${red} ${green} ${blue}`);
     await removeAll(page);
   });
   await check("a picture that nobody can read is refused by its name, and does not keep others out", async () => {
@@ -88,7 +98,7 @@ export async function checkPictures(browser: Browser, url: string): Promise<void
     same(await attached(page), ["small.png image/png 300"]);
     equal(
       await page.$eval(".composer .error", (one) => one.textContent),
-      "new.jxl is damaged or not PNG, JPEG, WebP, GIF or BMP.",
+      "new.jxl is damaged, too large, or not PNG, JPEG, WebP, GIF or BMP.",
     );
     await removeAll(page);
   });

@@ -1,0 +1,18 @@
+// A server whose answers never end.
+
+import { Api } from "../../src/page/state/api.ts";
+
+/** A server that writes a word, and nothing more until the client disconnects. */
+export class EndlessApi extends Api {
+  override async fetch(path: string, _body?: object, { signal }: RequestInit = {}): Promise<Response> {
+    if (path === "/v1/models") return Response.json({ data: [{ id: "m" }], models: [{ capabilities: ["chat"] }] });
+    const delta = { choices: [{ index: 0, delta: { content: "Hello" }, finish_reason: null }] };
+    const body = new ReadableStream<Uint8Array>({
+      start(stream) {
+        stream.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(delta)}\n\n`));
+        signal?.addEventListener("abort", () => stream.error(signal.reason));
+      },
+    });
+    return new Response(body);
+  }
+}
