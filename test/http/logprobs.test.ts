@@ -23,11 +23,14 @@ test("a chat without log probabilities of its text has null, one without text an
   expect(await first(SCORED, "/v1/chat/completions", CHAT)).toMatchObject({ content: [{ token: "one" }] });
 });
 
-test("a chat with calls has no content, and so no log probabilities of the text before them", async () => {
+test("a chat with calls has no content, and an empty list of log probabilities", async () => {
   const call = { type: "tool_call", index: 0, id: "call_1", name: "weather" } as const;
   const body = { ...CHAT, tools: [{ type: "function", function: { name: "weather" } }] };
   for (const { steps } of [SCORED, NOTHING]) {
-    expect(await first({ steps: [...steps, call] }, "/v1/chat/completions", body)).toBeNull();
+    expect(await first({ steps: [...steps, call] }, "/v1/chat/completions", body)).toEqual({
+      content: [],
+      refusal: null,
+    });
   }
 });
 

@@ -48,8 +48,9 @@ function encodeChoice(
   }));
   // In this API, an answer with calls has no text.
   const content = calls.length > 0 ? null : text;
-  // Not all models give them.
-  const scored = withLogprobs && content !== null && (logprobs.length > 0 || content === "");
+  // Those of text that is not in the answer are not either. Not all models give them.
+  const scored = content === null ? [] : logprobs;
+  const hasScores = withLogprobs && (scored.length > 0 || !content);
   return {
     index,
     message: {
@@ -59,7 +60,7 @@ function encodeChoice(
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls }),
     },
-    logprobs: scored ? { content: logprobs, refusal: null } : null,
+    logprobs: hasScores ? { content: scored, refusal: null } : null,
     finish_reason: finish.reason,
   };
 }
