@@ -51,12 +51,11 @@ grammar allows no continuation, or where the grammar is so ambiguous that one to
 **Reasoning.** By default the model's chat template decides whether the model reasons; if the answer has to follow a
 schema or grammar, reasoning is off. reasoning_effort, or reasoning.effort, turns it on or off: minimal and low mean
 low, medium and high mean high, xhigh and max mean max, and none turns it off. chat_template_kwargs.enable_thinking also
-turns it on or off and takes precedence; templates that always think receive the effort nevertheless.
-chat_template_kwargs.reasoning_effort alone does not turn it on, but those templates receive it. They receive neither if
-the effort is none or the server runs with --no-think. Variables that other fields set (messages, tools,
-add_generation_prompt) are a 400 in chat_template_kwargs. Thoughts are returned as reasoning_content; send them back in
-the same field. reasoning_budget_tokens limits them. Stop sequences are matched in the content alone, and logprobs cover
-the content alone.
+turns it on or off and takes precedence. chat_template_kwargs.reasoning_effort alone does not turn it on, but templates
+that always think receive it, unless the effort is none or the server runs with --no-think. Variables that other fields
+set (messages, tools, add_generation_prompt) are a 400 in chat_template_kwargs. Thoughts are returned as
+reasoning_content; send them back in the same field. reasoning_budget_tokens limits them. Stop sequences are matched in
+the content alone, and logprobs cover the content alone.
 
 **Images and sound** need a model with a projector (--mmproj); otherwise they are a 400 \`unsupported_media_input\`.
 image_url, an object or the URL itself, takes data URLs, http(s) URLs (unless --no-media-fetch) and files under
