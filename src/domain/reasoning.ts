@@ -26,7 +26,7 @@ export interface ReasoningRequest {
   /** An explicit yes or no; takes precedence over `effort`. */
   readonly enabled?: boolean;
   readonly effort?: Effort;
-  /** False: `effort` does not turn reasoning on or off; the template receives it nevertheless. */
+  /** False: `effort` does not turn reasoning on or off, but templates that always reason receive it. */
   readonly effortDecides?: false;
   /** Tokens; -1 removes the server's default limit. */
   readonly budget?: number;
@@ -47,8 +47,8 @@ export type Reasoning = Pick<
 const COMMON: ReadonlySet<string> = new Set(["enable_thinking", "reasoning_effort"]);
 
 /**
- * Resolves whether the model reasons: the request decides, then a launch option, then `usual`. Except for `none`, the
- * effort is a template value either way, because some templates always reason.
+ * Resolves whether the model reasons: the request decides, then a launch option, then `usual`. A `reasoning_effort`
+ * among the template values is kept either way, for templates that always reason.
  */
 export function resolveReasoning(request: ReasoningRequest, settings: ReasoningSettings): Reasoning {
   const { effort, effortDecides = true } = request;
@@ -58,7 +58,8 @@ export function resolveReasoning(request: ReasoningRequest, settings: ReasoningS
   const thinking = settings.think ? (wanted ?? request.usual) : false;
   delete kwargs["enable_thinking"];
   if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
-  else if (effort !== undefined) kwargs["reasoning_effort"] = EFFORTS[effort];
+  // Templates that know only the effort would reason with it, although the request, or a launch option, says no.
+  else if (effort !== undefined && wanted !== false) kwargs["reasoning_effort"] = EFFORTS[effort];
   const asksForKwargs = Object.keys(request.kwargs ?? {}).some((name) => !COMMON.has(name));
   const budget = request.budget ?? settings.reasoningBudget ?? -1;
   const field = request.budget === undefined ? undefined : request.budgetField;

@@ -88,12 +88,15 @@ export class GenerationService {
     const backend = this.deps.router.find(generations[0].model, "chat");
     for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
-    const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
+    /** The ids of the jobs that the engine was given. */
+    const begun = new Set<string>();
+    // A job that the engine was given and does not have any more is complete.
+    const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause) || !begun.has(key);
     const spec = { ...origin, assured, backend, places, ...(!isOwnQuestion && { cancel }) };
     const media = this.mediaBudget.open();
     try {
       yield* this.deps.requests.run(spec, signal, report, {
-        begin: (live) => this.begin(backend, requests, live, media, isOwnQuestion),
+        begin: (live) => this.begin(backend, requests, live, begun, media, isOwnQuestion),
         observe: this.observer(generations, report, held),
       });
     } catch (error) {
@@ -168,11 +171,15 @@ export class GenerationService {
     };
   }
 
-  /** Returns the engine's events, or those of `neverBegun` if the request is cancelled before the engine has it. */
+  /**
+   * Returns the engine's events, or those of `neverBegun` if the request is cancelled before the engine has it. Adds the
+   * ids of the jobs that the engine gets to `begun`.
+   */
   private async begin(
     backend: TextBackend,
     requests: readonly GenerateRequest[],
-    { signal, stopped, keys, begun, metrics }: RequestRun,
+    { signal, stopped, keys, metrics }: RequestRun,
+    begun: Set<string>,
     media: ByteAccount,
     asMedia: boolean,
   ): Promise<AsyncIterable<EngineEvent>> {

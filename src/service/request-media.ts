@@ -46,7 +46,7 @@ export async function withMedia(
   const takes = await takenBy(backend, signal);
   const isTaken = ({ source }: MediaPart) => takes[source.kind] && !isDocument(source);
   const untaken = parts.filter((part) => !isTaken(part));
-  for (const part of untaken) if (!readers?.reads(part.source.kind)) throw unsupported(part);
+  for (const part of untaken) if (!readers?.reads(part.source.kind)) throw unsupported(part, backend);
   if (untaken.length > 0) checkCount(parts, limits);
   const readInputs: ReadInput[] = [];
   const others = new Map<ContentPart, ContentPart>();
@@ -100,14 +100,21 @@ function withParts(request: GenerateRequest, others: ReadonlyMap<ContentPart, Co
 const isDocument = (source: MediaSource): boolean => source.kind === "image" && source.isDocument === true;
 
 const REMEDIES: Readonly<Record<MediaKind | "document", string>> = {
-  image: "A vision model needs its projector (--mmproj); for others, --ocr-input reads the text in images.",
-  audio: "An audio model needs its projector (--mmproj); for others, --transcribe-input transcribes speech.",
+  image: "Start svc with --ocr-input to read the text in images.",
+  audio: "Start svc with --transcribe-input to transcribe speech.",
   document: "Start svc with --ocr-input to read the text in documents.",
 };
+/** The same for svc's own models, which may only lack their projector. */
+const OWN_REMEDIES: typeof REMEDIES = {
+  ...REMEDIES,
+  image: "A vision model needs its projector (--mmproj); for others, --ocr-input reads the text in images.",
+  audio: "An audio model needs its projector (--mmproj); for others, --transcribe-input transcribes speech.",
+};
 
-function unsupported({ source, param }: MediaPart): SvcError {
+function unsupported({ source, param }: MediaPart, { surface, takesMediaSources }: TextBackend): SvcError {
   const kind = isDocument(source) ? "document" : source.kind;
   const what = kind === "document" ? "documents" : `${kind} input`;
-  const message = `'${param}': this model takes no ${what}. ${REMEDIES[kind]}`;
+  const remedies = surface || takesMediaSources ? REMEDIES : OWN_REMEDIES;
+  const message = `'${param}': this model takes no ${what}. ${remedies[kind]}`;
   return new SvcError("unsupported_media_input", message, { param });
 }

@@ -24,8 +24,6 @@ export class RequestRun {
   readonly signal: AbortSignal;
   /** Ids of the request's jobs in the engine. */
   readonly keys: readonly string[];
-  /** The ids of those jobs that the engine was given. */
-  readonly begun = new Set<string>();
   /** Aborted with the cause when the request is cancelled; an engine that does not have it yet must not get it. */
   readonly stopped: AbortSignal;
   readonly metrics: RequestMetrics;
@@ -54,8 +52,7 @@ export class RequestRun {
     this.metrics = metrics;
     this.admittedAt = this.acceptedAt = this.seenAt = clock.now();
     const end = (key: string, cause: CancelCause) => {
-      // A job that the engine was given and does not have any more is complete.
-      if (cancel) return cancel(key, cause) || !this.begun.has(key);
+      if (cancel) return cancel(key, cause);
       this.limits.fail(failureOf(cause));
       return true;
     };

@@ -43,8 +43,8 @@ export interface RequestSpec extends RequestOrigin {
    */
   readonly assured?: boolean | undefined;
   /**
-   * Ends a job early in the engine, by its key, with the answer so far, and returns false when the engine has no such
-   * job; absent: partial answers are of no use.
+   * Ends a job early, by its key, with the answer so far, and returns false when that job is complete; absent: partial
+   * answers are of no use.
    */
   readonly cancel?: (key: string, cause: CancelCause) => boolean;
 }

@@ -213,7 +213,8 @@ describe("messages", () => {
   test.each([
     [{}, false, "low"],
     [{ thinking: { type: "adaptive" } }, true, "low"],
-    [{ thinking: { type: "disabled" } }, false, "low"],
+    [{ thinking: { type: "disabled" } }, false, undefined],
+    [{ chat_template_kwargs: { enable_thinking: false } }, false, undefined],
     [{ chat_template_kwargs: { enable_thinking: true } }, true, "low"],
   ])("effort does not decide about reasoning: with %j it is %p", async (fields, thinking, effort) => {
     const server = serve(scripts.text);

@@ -306,7 +306,7 @@ describe("reasoning", () => {
     [{ reasoning_effort: "xhigh" }, true, "max"],
     [{ reasoning_effort: "max" }, true, "max"],
     [kwargs({ enable_thinking: true }), true, undefined],
-    [{ reasoning_effort: "max", ...kwargs({ enable_thinking: false }) }, false, "max"],
+    [{ reasoning_effort: "max", ...kwargs({ enable_thinking: false }) }, false, undefined],
     [{ reasoning_effort: "none", ...kwargs({ enable_thinking: true }) }, true, undefined],
     [kwargs({ reasoning_effort: "high" }), undefined, "high"],
     [kwargs({ reasoning_effort: "high", enable_thinking: false }), false, "high"],

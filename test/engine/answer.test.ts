@@ -71,6 +71,40 @@ describe("a parsed answer", () => {
     expect([argumentsOf(two, 0), argumentsOf(two, 1)]).toEqual(['{"a": 1}', "{}"]);
   });
 
+  test("completes a call before what follows it", () => {
+    const parts = (events: readonly OutputEvent[]) =>
+      events.map((event) => ("text" in event ? [event.type, event.text] : [event.type]));
+    const begun = { content: "Let me see.", ...call(0, "f", '{"a":1') };
+    const followed = scripted([begun, { content: " So.", ...args(0, "}") }]).play(true);
+    expect(parts(followed)).toEqual([
+      ["text", "Let me see."],
+      ["tool_call"],
+      ["tool_arguments", '{"a":1'],
+      ["tool_arguments", "}"],
+      ["text", " So."],
+    ]);
+    const between = scripted([
+      begun,
+      { content: " And.", calls: [...args(0, "}").calls, ...call(1, "g", "{}").calls] },
+    ]);
+    expect(parts(between.play(true)).slice(3)).toEqual([
+      ["tool_arguments", "}"],
+      ["text", " And."],
+      ["tool_call"],
+      ["tool_arguments", "{}"],
+    ]);
+    const held = scripted([{ content: "See.\n" }, call(0, "f", '{"a":1')], undefined, { stops: ["\nUser:"] }).play(
+      true,
+    );
+    expect(parts(held)).toEqual([
+      ["text", "See."],
+      ["tool_call"],
+      ["tool_arguments", '{"a":1'],
+      ["tool_arguments", "}"],
+      ["text", "\n"],
+    ]);
+  });
+
   test("ends at the second call, without emitting it, when parallel calls are off", () => {
     const { play, answer } = scripted([call(0, "f", "{}"), call(1, "g", "{}"), { content: "never" }], undefined, {
       parallelToolCalls: false,

@@ -148,14 +148,19 @@ describe.each(media)("$name", ({ option, flag, part, otherwise, field, asText, r
       const { gateway } = await remote([far.url]);
       const server = serve(hello, { [option]: isOn }, [gateway]);
       const response = await server.chat({ model: "up/far", messages: user(part("one")) });
-      if (!response.ok) return fault(response);
+      if (!response.ok) return errorOf(response);
       return (far.asked.at(-1)?.body["messages"] as { content: unknown }[] | undefined)?.[0]?.content;
     };
     const passedOn = [part("one")];
     expect(await sent(["chat", able])).toEqual(passedOn);
     expect(await sent(undefined)).toEqual(passedOn);
     expect(await sent(["chat"])).toBe(asText);
-    expect(await sent(["chat"], false)).toEqual([400, "unsupported_media_input", param(0)]);
+    const refusal = await sent(["chat"], false);
+    expect(refusal).toMatchObject({ code: "unsupported_media_input", param: param(0) });
+    const { message } = refusal as { message: string };
+    expect(message).toContain(flag);
+    // Only svc's own models have projectors.
+    expect(message).not.toContain("--mmproj");
   });
 
   test("is refused without the option, which the message names beside that for a projector", async () => {

@@ -285,6 +285,7 @@ describe("failures", () => {
     const error = await errorOf(response);
     expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
     expect(error.message).toContain("--ocr-input");
+    expect(error.message).not.toContain("--mmproj");
   });
 
   test.each([

@@ -141,6 +141,7 @@ describe("GET /openapi.json", () => {
     expect(given("/v1/responses/{id}")).toEqual(["stream", "starting_after"]);
     expect(given("/v1/models")).toEqual(["limit", "after_id", "before_id"]);
     expect(given("/v1/audio/voices")).toEqual(["locale"]);
+    expect(given("/slots")).toEqual(["fail_on_no_slot"]);
     const { responses = {} } = paths["/v1/files/{id}/content"]?.["get"] ?? {};
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
   });

@@ -162,6 +162,7 @@ describe("POST /sdapi/v1/txt2img", () => {
       save_images: true,
       enable_hr: false,
       hr_scale: 2,
+      hr_additional_modules: ["Use same choices"],
       denoising_strength: 0.7,
       restore_faces: false,
       styles: [],

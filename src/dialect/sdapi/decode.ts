@@ -46,14 +46,15 @@ const IGNORED: ReadonlySet<string> = new Set(
     // Only InstructPix2Pix has this second guidance.
     "image_cfg_scale",
     // Parameters of a second pass or of another model for the last steps; the fields that enable these are refused.
-    "denoising_strength refiner_switch_at subseed seed_resize_from_h seed_resize_from_w firstphase_width",
-    "firstphase_height hr_scale hr_upscaler hr_second_pass_steps hr_resize_x hr_resize_y hr_checkpoint_name",
-    "hr_sampler_name hr_scheduler hr_prompt hr_negative_prompt",
+    "denoising_strength refiner_switch_at subseed seed_resize_from_h seed_resize_from_w",
+    "firstphase_width firstphase_height",
     // How a mask is applied; `mask` itself is refused.
     "inpainting_fill inpaint_full_res inpaint_full_res_padding inpainting_mask_invert mask_blur mask_blur_x mask_blur_y",
     "mask_round",
   ].flatMap((names) => names.split(" ")),
 );
+/** The beginning of all further parameters of a second pass, which `enable_hr` enables. */
+const SECOND_PASS = "hr_";
 /**
  * Values that are not off, but change nothing: clients send the web interface's defaults in every request. They send an
  * `eta` of 1 for all samplers; those that add noise in each step have it here too.
@@ -199,7 +200,7 @@ function modelOf(settings: TextToImageRequest["override_settings"]): string | un
 /** Refuses unknown fields. Clients send the web interface's whole form: values off or empty request nothing. */
 function refuseOthers(body: object, known: object): void {
   for (const [name, value] of Object.entries(body)) {
-    if (Object.hasOwn(known, name) || IGNORED.has(name)) continue;
+    if (Object.hasOwn(known, name) || IGNORED.has(name) || name.startsWith(SECOND_PASS)) continue;
     const param = shownName(name);
     if (name === REQUIRED_TRUE ? value === false : isWanted(name, value)) throw unsupported(param);
   }

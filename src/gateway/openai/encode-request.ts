@@ -2,6 +2,7 @@
 
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, Tool } from "../../domain/generate.ts";
 import { fieldError } from "../../domain/errors.ts";
+import { own } from "../../domain/own.ts";
 import { traitsOf, type ServerKind, type ServerTraits } from "../server-kind.ts";
 import { carryForeign, carrySampling, checkCarried } from "../unsupported.ts";
 
@@ -93,12 +94,13 @@ function encodePart(part: ContentPart) {
     return { type: "image_url", image_url: { url: carriedUrl(source.url, part.param), detail: source.detail } };
   }
   const [head = "", subtype = "wav"] = AUDIO_HEAD.exec(source.data.slice(0, LONGEST_HEAD)) ?? [];
-  const { format = FORMATS[subtype.toLowerCase()] ?? subtype.toLowerCase() } = source;
+  const name = subtype.toLowerCase();
+  const { format = own(FORMATS, name) ?? name } = source;
   return { type: "input_audio", input_audio: { data: source.data.slice(head.length), format } };
 }
 
 /** The beginning of a data URL, which svc also takes for sound; with the subtype. */
-const AUDIO_HEAD = /^data:(?:audio\/(?:x-pn-|x-|vnd\.)?([\w-]+))?[^,]*;\s*base64,/i;
+const AUDIO_HEAD = /^data:(?:audio\/(?:x-pn-|x-|vnd\.)?([\w-]+))?[^,]*;\s*base64\s*,/i;
 const LONGEST_HEAD = 1000;
 /** Subtypes that have another name as formats. */
 const FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", wave: "wav" };

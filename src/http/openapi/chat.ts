@@ -51,12 +51,11 @@ grammar allows no continuation, or where the grammar is so ambiguous that one to
 **Reasoning.** By default the model's chat template decides whether the model reasons; if the answer has to follow a
 schema or grammar, reasoning is off. reasoning_effort, or reasoning.effort, turns it on or off: minimal and low mean
 low, medium and high mean high, xhigh and max mean max, and none turns it off. chat_template_kwargs.enable_thinking also
-turns it on or off and takes precedence; templates that always think receive the effort nevertheless.
-chat_template_kwargs.reasoning_effort alone does not turn it on, but those templates receive it. They receive neither if
-the effort is none or the server runs with --no-think. Variables that other fields set (messages, tools,
-add_generation_prompt) are a 400 in chat_template_kwargs. Thoughts are returned as reasoning_content; send them back in
-the same field. reasoning_budget_tokens limits them. Stop sequences are matched in the content alone, and logprobs cover
-the content alone.
+turns it on or off and takes precedence. chat_template_kwargs.reasoning_effort alone does not turn it on, but templates
+that always think receive it, unless the effort is none or the server runs with --no-think. Variables that other fields
+set (messages, tools, add_generation_prompt) are a 400 in chat_template_kwargs. Thoughts are returned as
+reasoning_content; send them back in the same field. reasoning_budget_tokens limits them. Stop sequences are matched in
+the content alone, and logprobs cover the content alone.
 
 **Images and sound** need a model with a projector (--mmproj); otherwise they are a 400 \`unsupported_media_input\`.
 image_url, an object or the URL itself, takes data URLs, http(s) URLs (unless --no-media-fetch) and files under
@@ -65,7 +64,8 @@ scale the longer side down to 512, 1024 and 2048 pixels; original means high. UR
 with --media-fetch-private to loopback and private ones, but never to link-local and metadata addresses. An image that
 cannot be fetched within 10 s and 3 redirects is a 400 \`invalid_value\`, which does not give the cause. input_audio
 takes every format of POST /v1/audio/transcriptions in base64, at most 25 MB each and 30 minutes together; format and
-language are ignored. A request may have at most 32 images and sounds.
+language are ignored, except that models of upstreams get format (default: that of a data URL, otherwise wav). A request
+may have at most 32 images and sounds.
 
 **Sound for models without audio input.** On a server with --transcribe-input, the transcription model transcribes
 input_audio to such a model, and the text replaces the sound in the prompt. It may have up to --max-audio-mb and

@@ -8,16 +8,16 @@ export const truncationHeaders = {
 };
 
 /** Returns the errors of routes whose model of this kind computes vectors or ranks. `more`: as for `jobErrors`. */
-const embeddingErrors = (kind: string, more = "") => ({
+const embeddingErrors = (kind: string, ...more: readonly string[]) => ({
   400: badRequest,
-  ...jobErrors("loading the model", more),
+  ...jobErrors("loading the model", ...more),
   404: `\`model_not_found\`: no ${kind} with this name, or none at all, is served.`,
   413: tooLarge("8 MiB"),
 });
 
 /** Errors of routes that return vectors, whose model may be an upstream's. */
 export const vectorErrors = {
-  ...embeddingErrors("embedding model", "`upstream_unavailable`: the model's upstream cannot be reached. "),
+  ...embeddingErrors("embedding model", "`upstream_unavailable`: the model's upstream cannot be reached."),
   502: "`upstream_error`: the model's upstream failed, or sent no vectors.",
   508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
 };

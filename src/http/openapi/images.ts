@@ -3,17 +3,16 @@
 import { MOST_PICTURES, SIDES } from "../../contract/images.ts";
 import { badRequest, jobErrors, temporaryFull, tooLarge, upstreamNamed, type Operations } from "./operation.ts";
 
-/** Returns the reasons for 503 of a route that needs this model. `option`: the option that names the model. */
-const drawingUnavailable = (model: string, option: string) =>
-  `\`server_busy\`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. \`engine_unavailable\`: there is no ${model} (start svc with ${option} to serve one), loading it takes too long or failed, or its engine is stalled.`;
+/** Returns the errors of a route that needs this model. `option`: the option that names the model. */
+const modelErrors = (model: string, option: string) =>
+  jobErrors(`there is no ${model} (start svc with ${option} to serve one), loading it`);
 
 /** Errors of every route that draws. */
 export const drawingErrors = {
   400: `${badRequest} A field that the model does not support is refused, and so is a field that is not described here.`,
   404: upstreamNamed,
   413: tooLarge("1 MiB"),
-  ...jobErrors(),
-  503: drawingUnavailable("image model", "--image-model"),
+  ...modelErrors("image model", "--image-model"),
 };
 
 const fields = `\`model\` is an image model of GET /v1/models. For an unknown name the first image model is used, and
@@ -83,7 +82,7 @@ described here is refused.`,
     errors: {
       ...drawingErrors,
       413: `The file is larger than 20 MiB, or the form than 100 MiB; it is refused while it is read.`,
-      503: drawingUnavailable("upscaling model", "--image-upscale-model"),
+      ...modelErrors("upscaling model", "--image-upscale-model"),
       507: temporaryFull,
     },
     queued: true,

@@ -82,7 +82,13 @@ stream are measured where the stream is written.`,
   "GET /slots": {
     summary: "Running requests, in llama.cpp's layout",
     description:
-      "One entry for each request that may run at once. Requests have no fixed slots here: the first entries are the running requests. POST /slots saves and restores slots. With ?fail_on_no_slot=1 the answer is 503 `server_busy` while all slots are in use.",
+      "One entry for each request that may run at once. Requests have no fixed slots here: the first entries are the running requests. POST /slots saves and restores slots.",
+    query: {
+      fail_on_no_slot: {
+        description: "1, or any other text: the answer is 503 `server_busy` while all slots are in use.",
+        schema: { type: "string" },
+      },
+    },
     answers: { 200: "The slots." },
     errors: { 404: NO_MODEL, 503: unavailable },
   },

@@ -59,11 +59,34 @@ export const badRequest = "Invalid input; `code` gives the reason and `param` th
 
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
-export const unavailable =
-  "`server_busy`: the queue is full (--max-queue, --max-queue-tokens), the request waited in it for as long as --queue-timeout allows, its deadline cannot be met, or all requests together use up the memory for bodies, media or answers. While the queue is full, a request is refused as soon as its model is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds. `shutting_down`: the server is stopping.";
+/** The reason for `server_busy` of routes that hold `what` in memory. */
+const usedUp = (what: string) => `all requests together use up the memory for ${what}`;
+
+/** Returns the reasons for 503: `busy` for `server_busy`, and sentences about other codes. */
+export const unavailableWhen = (busy: string, ...others: readonly string[]) =>
+  [
+    `\`server_busy\`: ${busy}.`,
+    ...others,
+    "Retry-After, if present, gives the time to retry in whole seconds. `shutting_down`: the server is stopping.",
+  ].join(" ");
+
+/** The reasons for `engine_unavailable` of routes that need the chat model. */
+export const engineUnavailable =
+  "`engine_unavailable`: loading the model takes too long, memory is short, or its engine is down or stalled.";
+
+export const unavailable = unavailableWhen(
+  `the queue is full (--max-queue, --max-queue-tokens), the request waited in it for as long as --queue-timeout allows, its deadline cannot be met, or ${usedUp("bodies, media or answers")}`,
+  "While the queue is full, a request is refused as soon as its model is read.",
+  engineUnavailable,
+  "`upstream_unavailable`: the model's upstream cannot be reached.",
+);
 
 /** The same for tokenizer routes. */
-const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of the tokenizer routes are already running, or all requests together use up the memory for bodies. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds. \`shutting_down\`: the server is stopping.`;
+const tokenizerUnavailable = unavailableWhen(
+  `${MOST_TOKENIZER_REQUESTS} requests of the tokenizer routes are already running, or ${usedUp("bodies")}`,
+  engineUnavailable,
+  "`upstream_unavailable`: no model is available at the moment.",
+);
 
 /** Errors of routes that are not public. */
 export const keyErrors = {
@@ -103,13 +126,17 @@ export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
 /**
  * Returns the errors of routes whose work runs in an engine of its own kind: embeddings, sound, pictures, pages.
- * `loading`: reasons for `engine_unavailable`; the last one names what takes too long or failed. `more`: a further reason
- * for 503.
+ * `loading`: reasons for `engine_unavailable`; the last one names what takes too long or failed. `more`: sentences about
+ * further reasons for 503.
  */
-export const jobErrors = (loading = "loading the model", more = "") => ({
+export const jobErrors = (loading = "loading the model", ...more: readonly string[]) => ({
   499: "`request_cancelled`: the request was cancelled by its correlation id.",
   500: "`engine_crashed`: the engine process ended while it worked on this request; the next request starts a new process.",
-  503: `\`server_busy\`: the queue is full, the request waited in it for as long as --queue-timeout allows, or all requests together use up the memory for bodies, files or answers. \`engine_unavailable\`: ${loading} takes too long or failed, or its engine is stalled. ${more}Retry-After gives the time to retry in whole seconds. \`shutting_down\`: the server is stopping.`,
+  503: unavailableWhen(
+    `the queue is full, the request waited in it for as long as --queue-timeout allows, or ${usedUp("bodies, files or answers")}`,
+    `\`engine_unavailable\`: ${loading} takes too long or failed, memory is short, or its engine is stalled.`,
+    ...more,
+  ),
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms passed.",
 });
 

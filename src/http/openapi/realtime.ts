@@ -4,7 +4,7 @@ import { BACKLOG_SECONDS, IDLE_MS } from "../../service/live/session.ts";
 import { LONGEST_UTTERANCE_SECONDS } from "../../service/live/turn-detector.ts";
 import { MOST_SECRETS } from "../../service/client-secrets.ts";
 import { LARGEST_MESSAGE } from "../socket.ts";
-import { badRequest, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, tooLarge, unavailableWhen, type Operations } from "./operation.ts";
 
 const description = `A WebSocket on which a client sends sound as it is spoken and receives its text: the transcription
 mode of OpenAI's Realtime API, and no other mode. Messages are JSON, one event each. An API key may also be sent as the
@@ -40,11 +40,13 @@ failed. Every code except 1009 is preceded by an \`error\`. A client that leaves
 ${BACKLOG_SECONDS} seconds of sound may wait to be transcribed (more: \`rate_limit_exceeded\`). An utterance is cut off
 after ${LONGEST_UTTERANCE_SECONDS} seconds, or shortly before in a pause; what follows is the next utterance.`;
 
+const noModel = "`engine_unavailable`: there is no transcription model.";
+
 const secretErrors = {
   400: badRequest,
   413: tooLarge("1 MiB"),
   429: `\`rate_limit_exceeded\`: there are already ${MOST_SECRETS} secrets that have not expired.`,
-  503: "`engine_unavailable`: there is no transcription model.",
+  503: noModel,
 };
 
 export const realtimeOperations: Operations = {
@@ -82,7 +84,7 @@ kept in memory and are lost when the server ends.`,
       400: `${badRequest} The place is in the query or the headers of the upgrade.`,
       401: "`invalid_api_key`: the client secret has expired or is not known to this server.",
       426: "`upgrade_required`: the request does not ask for a WebSocket.",
-      503: "`server_busy`: --max-realtime-sessions sessions are already open. `engine_unavailable`: there is no transcription model. Retry-After gives the time to retry in whole seconds.",
+      503: unavailableWhen("--max-realtime-sessions sessions are already open", noModel),
     },
     queued: true,
     requestHeaders: {

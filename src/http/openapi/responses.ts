@@ -21,10 +21,11 @@ item_reference, which names an item of a stored response (its type is optional; 
 nothing). instructions are a system message of this turn alone. Consecutive turns of the user, and messages of other
 agents, are one turn to the model; a system message after the first answer becomes part of the turn that it follows.
 
-On a server with --transcribe-input, input_audio ({data, language}, or a data: URL in audio_url) to a model without audio
-input is transcribed. On a server with --ocr-input, the text in input_image ({image_url, languages}) to a model without
-image input is recognised, and so is that in an input_file ({file_data, filename} or {file_url}) to any model, unless
-the file is text. POST /v1/chat/completions describes both; the response has svc_transcriptions and svc_recognitions.
+On a server with --transcribe-input, input_audio ({data, format, language}, or a data: URL in audio_url) to a model
+without audio input is transcribed. On a server with --ocr-input, the text in input_image ({image_url, languages}) to a
+model without image input is recognised, and so is that in an input_file ({file_data, filename} or {file_url}) to any
+model, unless the file is text. POST /v1/chat/completions describes both; the response has svc_transcriptions and
+svc_recognitions.
 
 Tools are functions and custom tools, alone or in namespaces. The model sees a tool of a namespace as namespace__name;
 its calls have both names separately. To the model, a custom tool is a function with one string. Its format is enforced

@@ -2,7 +2,7 @@
 
 import { SLOT_ACTIONS } from "../../contract/slots.ts";
 import { MOST_SLOT_ACTIONS } from "../../service/few-at-once.ts";
-import { badRequest, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, engineUnavailable, tooLarge, unavailableWhen, type Operations } from "./operation.ts";
 
 export const slotsOperations: Operations = {
   "POST /slots/{id_slot}": {
@@ -21,7 +21,11 @@ hold all sequences or cells.`,
       413: tooLarge("1 MiB"),
       500: "`engine_crashed`: the engine process ended while it restored the slot; it is restarted.",
       501: "`mode_unavailable`: the server was started without --slot-save-path.",
-      503: `\`server_busy\`: ${MOST_SLOT_ACTIONS} actions are already running or waiting, or there is too little memory. \`storage_unavailable\`: the folder cannot be used. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled.`,
+      503: unavailableWhen(
+        `${MOST_SLOT_ACTIONS} actions are already running or waiting, or there is too little memory`,
+        "`storage_unavailable`: the folder cannot be used.",
+        engineUnavailable,
+      ),
       507: "`storage_full`: the disk with the folder is full.",
     },
     example: { filename: "system-prompt.bin" },

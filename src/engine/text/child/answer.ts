@@ -168,13 +168,15 @@ export class ParsedAnswer implements Answer {
     if (this.complete) return events;
     if (!this.written && !this.called && this.reasoned) this.reasoningTokens += this.unreported;
     if (!this.called) events.push(...this.release(this.visible.push(this.takeBlank(), this.logprobs)));
-    events.push(...this.release(this.visible.end()));
+    // In a stream, nothing may interrupt a call: text that was held back comes after its end.
     if (whole) events.push(...this.closeCall());
+    events.push(...this.release(this.visible.end()));
     return events;
   }
 
   private emit({ reasoning, content, calls = [] }: AnswerUpdate): OutputEvent[] {
-    const events: OutputEvent[] = [];
+    // A read may cover the end of a call and what follows it; in a stream, nothing may interrupt the call.
+    const events = calls.filter(({ name }) => name === undefined).flatMap((call) => this.call(call));
     if (reasoning !== undefined) {
       this.reasoned = true;
       events.push({ type: "reasoning", text: reasoning });
@@ -184,7 +186,7 @@ export class ParsedAnswer implements Answer {
     this.unreported = 0;
     if (content !== undefined) events.push(...this.write(content));
     if (reasoning !== undefined || calls.length > 0) this.logprobs = [];
-    for (const call of calls) {
+    for (const call of calls.filter(({ name }) => name !== undefined)) {
       if (this.complete) break;
       events.push(...this.call(call));
     }
