@@ -1,6 +1,7 @@
 // The engine loop with a native library without a model. The prompt "say héllo|" is answered with "héllo" and the end
 // token.
 
+import type { Media } from "../../ffi/media/api.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { Engine } from "../../src/engine/text/child/engine.ts";
 import type { EngineOptions, FromTextEngine } from "../../src/engine/text/protocol.ts";
@@ -10,9 +11,10 @@ import { SMALL_ENGINE } from "./fixtures/small-engine.ts";
 export const OPTIONS = { ...SMALL_ENGINE, sampling: { topK: 7 } };
 
 /** Starts an engine; its functions return what it sent about the request with this key. */
-export function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = {}) {
+export function startEngine(llama = new FakeLlama(), options: Partial<EngineOptions> = {}, media?: Media) {
   const messages: FromTextEngine[] = [];
-  const engine = new Engine(llama, { ...OPTIONS, ...options }, (message) => messages.push(message), systemClock);
+  const all = { ...OPTIONS, ...options };
+  const engine = new Engine(llama, all, (message) => messages.push(message), systemClock, media);
   let failure: unknown;
   engine.run().catch((error) => (failure = error));
   const until = async (done: () => boolean) => {

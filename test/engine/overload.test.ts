@@ -33,6 +33,8 @@ test("a deadline that will be missed is refused at once, except by an idle engin
   const missed = { code: "server_busy", details: { busy: "deadline" } };
   expect(refusal({ running: 1, waiting: 0, deadline: 1000 })).toMatchObject(missed);
   expect(refusal({ running: 0, waiting: 1, deadline: 1000 })).toMatchObject(missed);
+  const coming = { prompts: 1, tokens: 10 };
+  expect(refusal({ running: 0, waiting: 0, coming, deadline: 1000 })).toMatchObject(missed);
   expect(refusal({ running: 0, waiting: 0, deadline: 1000 })).toBeUndefined();
   expect(refusal({ running: 0, waiting: 0, deadline: -1 })).toMatchObject(missed);
 });

@@ -13,6 +13,7 @@ import {
   type DecodeResult,
   type Drafted,
   type DraftJob,
+  type Embeddings,
   type Llama,
   type LlamaErrorCode,
   type PromptRequest,
@@ -201,7 +202,8 @@ export class FakeLlama implements Llama {
   chunkAbandon(): void {
     this.chunk = undefined;
   }
-  decodeEmbeddings(): DecodeResult {
+  decodeEmbeddings({ sequence, count }: Embeddings): DecodeResult {
+    this.cache.set(sequence, [...(this.cache.get(sequence) ?? []), ...Array.from({ length: count }, () => 0)]);
     return "done";
   }
   draft(jobs: readonly DraftJob[]): Drafted {

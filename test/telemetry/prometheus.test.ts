@@ -27,7 +27,7 @@ const kv: KvStats = {
   diskRestored: 2048,
   diskFailed: 16,
 };
-const waitingFor = { sequence: 11, cells: 0, prefix: 12, turn: 0, step: 13 };
+const waitingFor = { media: 10, sequence: 11, cells: 0, prefix: 12, turn: 0, step: 13 };
 const levels: Omit<MetricLevels, "engines"> = {
   version: "1.2.3",
   registered: 9,
@@ -111,6 +111,7 @@ function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics
 const EVERYTHING = {
   num_requests_running: 2,
   num_requests_waiting: 3,
+  "num_requests_waiting_by_reason media": 10,
   "num_requests_waiting_by_reason sequence": 11,
   "num_requests_waiting_by_reason cells": 0,
   "num_requests_waiting_by_reason prefix": 12,

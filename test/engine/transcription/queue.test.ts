@@ -66,6 +66,30 @@ test("a client with a short recording need not wait for the end of another's lon
   expect(whisper.submitted.map(({ samples }) => samples)).toContain(4 * SAMPLE_RATE);
 });
 
+test("a short recording need not wait for the end of its own client's long ones", async () => {
+  const { whisper, queue, settle, opened, endOf } = start({ parallel: 1 });
+  for (const path of ["600", "600", "500"]) queue(path, {}, "a");
+  await settle();
+  const short = queue("3", {}, "a");
+  queue("4", {}, "a");
+  await settle();
+  // The third long one and the second short one wait.
+  expect(opened).toEqual(["600", "600", "3"]);
+  for (let stretches = 0; stretches < 2; stretches++) {
+    whisper.tell(whisper.open[0]!, [" a"]);
+    await settle();
+  }
+  expect(endOf(short)).toMatchObject({ type: "result" });
+});
+
+test("many recordings of one client, each smaller than the one before, leave places for other clients", async () => {
+  const { queue, settle, opened } = start({ parallel: 1 });
+  for (let seconds = 660; seconds > 600; seconds -= 3) queue(`${seconds}`, {}, "a");
+  queue("600", {}, "b");
+  await settle();
+  expect(opened).toEqual(["660", "657", "600"]);
+});
+
 test("a recording that waits can be cancelled, and one that is damaged is refused", async () => {
   const { whisper, worker, queue, settle, opened, endOf } = start({ parallel: 1 });
   for (const path of ["3", "4", "5"]) queue(path, {}, "a");

@@ -46,7 +46,8 @@ export function start({ parallel = 2, threads = 4, others = 0 } = {}) {
     return samples[0] === 1 ? [{ start: 0, end: samples.length }] : [];
   };
   const clock = { ms: 0 };
-  const options = { parallel, threads, othersShare: () => others, now: () => clock.ms, open, findSpeech };
+  const now = () => clock.ms;
+  const options = { parallel, threads, othersShare: () => others, now, open, sizeOf: parseInt, findSpeech };
   const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
   const settle = async () => {
     for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);

@@ -372,7 +372,7 @@ describe("the expected time of a first token", () => {
 });
 
 describe("waiting requests are counted by what they wait for", () => {
-  const none = { sequence: 0, cells: 0, prefix: 0, turn: 0, step: 0 };
+  const none = { media: 0, sequence: 0, cells: 0, prefix: 0, turn: 0, step: 0 };
 
   test("a sequence, and the turn of another client", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);

@@ -54,7 +54,9 @@ export class Engine {
   private readonly scheduler: Scheduler;
   private readonly active = new Map<JobKey, ActiveRequest>();
   private readonly intake: Intake;
-  /** Prompts of accepted requests with media. */
+  /** Accepted requests whose media are not encoded yet. */
+  private readonly encoding = new Set<JobKey>();
+  /** Encoded prompts of accepted requests with media. */
   private readonly mediaPrompts = new Map<JobKey, MediaPrompt>();
   private readonly runner: StepRunner;
   private readonly disk: KvDisk | undefined;
@@ -238,7 +240,8 @@ export class Engine {
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock, () => this.readers));
     for (const one of this.observers) one.accepted?.(prompt, this.clock.now());
-    if (!prompt.media) this.schedule(prompt);
+    if (prompt.media) this.encoding.add(key);
+    else this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
     const event = { type: "accepted", promptTokens: tokens.length, downgraded } as const;
     this.send({ type: "accepted", key, event, report: this.report() });
@@ -252,6 +255,7 @@ export class Engine {
   }
 
   private schedule(prompt: ReadyPrompt): void {
+    this.encoding.delete(prompt.key);
     if (prompt.media) this.mediaPrompts.set(prompt.key, prompt.media);
     this.scheduler.add(this.sequenceOf(prompt), this.clock.now());
   }
@@ -339,6 +343,7 @@ export class Engine {
     const now = this.clock.now();
     const { cached, dropped } = this.scheduler.progress(request.key);
     this.active.delete(request.key);
+    this.encoding.delete(request.key);
     this.scheduler.remove(request.key, now);
     this.slots?.ended();
     this.llama.freeSampler(request.sampler);
@@ -361,7 +366,8 @@ export class Engine {
   }
 
   private report(): { readonly levels: Levels } {
-    const work = { steps: this.runner.steps, threads: this.llama.computeThreads() };
+    const { runner, llama, encoding } = this;
+    const work = { steps: runner.steps, threads: llama.computeThreads(), media: encoding.size };
     return { levels: levelsOf(this.scheduler, this.clock.now(), this.disk?.counts, work) };
   }
 }

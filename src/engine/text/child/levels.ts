@@ -4,12 +4,15 @@ import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { Levels } from "../protocol.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
-/** Returns the scheduler's levels at this time of its clock, with the decode steps made and their threads. */
+/**
+ * Returns the scheduler's levels at this time of its clock, with the decode steps made and their threads. `media`:
+ * accepted requests that it does not know yet.
+ */
 export function levelsOf(
   scheduler: Scheduler,
   now: number,
   disk: KvDisk["counts"] | undefined,
-  { steps, threads }: { readonly steps: number; readonly threads: number },
+  { steps, threads, media }: { readonly steps: number; readonly threads: number; readonly media: number },
 ): Levels {
   const { kv } = scheduler;
   const { running, idle } = kv.inUse;
@@ -17,7 +20,7 @@ export function levelsOf(
   return {
     running: scheduler.runningCount,
     waiting: scheduler.waitingCount,
-    waitingFor: scheduler.waitingFor(now),
+    waitingFor: { ...scheduler.waitingFor(now), media },
     kv: {
       used: running,
       idle,

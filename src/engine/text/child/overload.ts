@@ -27,8 +27,9 @@ export function overload(
   if (group !== id) return undefined;
   const { runningCount, waitingCount } = scheduler;
   const waitingTokens = scheduler.waitingTokens + coming.tokens;
+  const accepted = runningCount + waitingCount + coming.prompts;
   // While sequences are free, waiting requests start with the next step.
-  const queues = !request.background && runningCount + waitingCount + coming.prompts > parallel;
+  const queues = !request.background && accepted > parallel;
   // A prompt that is longer than the limit is taken when no other waits; lines of a batch do not count.
   if (queues && waitingTokens > 0 && waitingTokens + sequence.prompt.length > limit) {
     const message = `The server is at capacity: ${waitingTokens} prompt tokens wait in the queue; the limit is ${limit}.`;
@@ -36,8 +37,7 @@ export function overload(
   }
   if (deadline === undefined) return undefined;
   // On an idle engine the request costs nobody anything, and shows whether the estimate is right.
-  const isIdle = runningCount + waitingCount === 0;
-  const expectedMs = isIdle ? 0 : scheduler.firstTokenMs(sequence, clock.now());
+  const expectedMs = accepted === 0 ? 0 : scheduler.firstTokenMs(sequence, clock.now());
   if (clock.wall() + expectedMs <= deadline) return undefined;
   const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
   return new SvcError("server_busy", message, { busy: "deadline" });

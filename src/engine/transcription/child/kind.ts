@@ -46,6 +46,7 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
           if ("sound" in work) return { windows: oneWindow(rawSamples(work.sound, tools.audio)), share: () => 1 };
           return openSound(work.path, tools, { maxSeconds, field: work.field, signal });
         },
+        sizeOf: (path) => Bun.file(path).size,
         ...(vadPath !== undefined && {
           findSpeech: (samples, detection) =>
             whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS, ...detection }),

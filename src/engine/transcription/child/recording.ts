@@ -70,6 +70,8 @@ export class RecordingWork {
   constructor(
     readonly key: JobKey,
     readonly job: TranscriptionJob,
+    /** Size of its file. */
+    readonly bytes: number,
     private readonly whisper: Whisper,
     /** Throws SvcError when the recording cannot be decoded, or the signal's reason. */
     private readonly openSound: (signal: AbortSignal) => Promise<Sound>,

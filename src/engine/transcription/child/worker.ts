@@ -28,11 +28,13 @@ const POLL_MS = 5;
 /** Milliseconds after speech in a live stream during which an utterance may end at any moment. */
 const LIVE_MS = 10_000;
 /**
- * Recordings that are open at once: so many for each stretch that is recognised in parallel, and so many more of clients
- * that have none open, because a few seconds must not wait for the end of others' hours. An open recording has up to two
- * minutes of samples in memory, and some have an ffmpeg.
+ * Recordings that are open at once: so many for each stretch that is recognised in parallel, and so many more that are
+ * much smaller than all open ones of their clients, because a few seconds must not wait for the end of hours. An open
+ * recording has up to two minutes of samples in memory, and some have an ffmpeg.
  */
 const MOST_OPEN = { forEach: 2, more: 16 };
+/** A file waits while its client has an open one of less than this many times its bytes. */
+const MUCH_SMALLER = 2;
 
 interface WorkerOptions {
   /** Stretches that are recognised in parallel. */
@@ -45,6 +47,8 @@ interface WorkerOptions {
   readonly now: () => number;
   /** Opens a recording. Throws SvcError when it cannot be decoded, or the signal's reason. */
   readonly open: (work: TranscriptionWork | UtteranceWork, signal: AbortSignal) => Promise<Sound>;
+  /** Returns the bytes of a recording's file: until it is open, only they tell whether it may be short. */
+  readonly sizeOf: (path: string) => number;
   /** Finds speech in recordings; absent: all sound counts as speech. */
   readonly findSpeech?: (samples: Float32Array, detection: SpeechDetection | undefined) => readonly Span[];
 }
@@ -75,6 +79,7 @@ export class TranscriptionWorker {
     const work = new RecordingWork(
       key,
       job,
+      "path" in job.work ? this.options.sizeOf(job.work.path) : 0,
       this.whisper,
       (signal) => this.options.open(job.work, signal),
       findSpeech && ((samples) => findSpeech(samples, detection)),
@@ -186,13 +191,18 @@ export class TranscriptionWorker {
     const all = this.works.filter((work) => work.holdsSound && !isUtterance(work));
     // Background work comes last, so it keeps nothing else from being opened.
     const urgent = all.filter(({ job }) => !job.background);
-    const clients = new Set(urgent.map(({ job }) => job.client));
+    const smallestOpen = new Map<string, number>();
+    for (const { job, bytes } of urgent) {
+      if (job.client === undefined) continue;
+      smallestOpen.set(job.client, Math.min(bytes, smallestOpen.get(job.client) ?? Infinity));
+    }
     const few = MOST_OPEN.forEach * this.options.parallel;
     return (work) => {
       const { background, client } = work.job;
       if (isUtterance(work) || (background ? all : urgent).length < few) return true;
-      const isFirst = client === undefined || !clients.has(client);
-      return !background && isFirst && urgent.length < few + MOST_OPEN.more;
+      const own = client === undefined ? undefined : smallestOpen.get(client);
+      const isSmall = own === undefined || work.bytes * MUCH_SMALLER <= own;
+      return !background && isSmall && urgent.length < few + MOST_OPEN.more;
     };
   }
 
