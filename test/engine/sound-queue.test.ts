@@ -8,7 +8,6 @@ import { readWav } from "../../src/audio/decode/wav.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { contentOf, type Media } from "../../src/domain/media.ts";
 import { SoundQueue } from "../../src/engine/text/child/sound-queue.ts";
-import { runProgram } from "../../src/engine/process/program.ts";
 import { frequency, TONE, wav } from "../audio/sounds.ts";
 import { fixture, isBuilt, libraries } from "../audio/decode/rig.ts";
 import { plainRequest } from "../support/request.ts";
@@ -16,7 +15,10 @@ import { plainRequest } from "../support/request.ts";
 const ogg = readFileSync(fixture("opus.ogg"));
 const image: Media = { kind: "image", id: "i", width: 1, height: 1, rgb: new Uint8Array(3) };
 
-let tools: SoundTools | undefined;
+/** Read with ffmpeg. */
+const amr = Buffer.from("#!AMR\n");
+
+let audio: SoundTools["audio"] | undefined;
 
 function requestOf(client: string, ...media: Media[]): GenerateRequest {
   const content = media.map(({ kind }, at) => {
@@ -28,9 +30,14 @@ function requestOf(client: string, ...media: Media[]): GenerateRequest {
 
 const sound = (bytes: Uint8Array): Media => ({ kind: "audio", id: "s", bytes });
 
-function start(maxSeconds = 60) {
-  tools ??= { audio: openAudio(libraries), run: runProgram };
-  const queue = new SoundQueue(tools, maxSeconds);
+/** `decoding` is called while ffmpeg decodes a tenth of a second. */
+function start(maxSeconds = 60, decoding: () => void | Promise<void> = () => {}) {
+  audio ??= openAudio(libraries);
+  async function* run() {
+    await decoding();
+    yield new Uint8Array(1600 * Float32Array.BYTES_PER_ELEMENT);
+  }
+  const queue = new SoundQueue({ audio, run, ffmpeg: "ffmpeg" }, maxSeconds);
   /** What became of the prompts, in order. */
   const told: string[] = [];
   const add = (key: number, client: string, ...media: Media[]) =>
@@ -75,13 +82,12 @@ describe.skipIf(!isBuilt)("sounds", () => {
     expect(told).toEqual(["decoded 1", "decoded 3", "decoded 2"]);
   });
 
-  test("of a prompt that left are not decoded any further", async () => {
-    const { queue, add, told } = start();
-    const left = [add(1, "a", sound(ogg)), add(2, "a", sound(ogg))];
-    const stays = add(3, "a", sound(ogg));
-    for (const key of [1, 2, 1]) queue.leave(key);
-    await Promise.all([...left, stays]);
+  test("of a prompt that left are dropped, even if that was while they were decoded", async () => {
+    const { queue, add, told } = start(60, () => [1, 2].forEach((key) => queue.leave(key)));
+    await Promise.all([add(1, "a", sound(amr)), add(2, "a", sound(ogg)), add(3, "a", sound(ogg))]);
     expect(told.toSorted()).toEqual(["decoded 3", "dropped 1", "dropped 2"]);
+    queue.leave(3);
+    expect(queue.busy).toBe(false);
   });
 
   test("are refused by their field when they are damaged, or too long together, and others follow", async () => {

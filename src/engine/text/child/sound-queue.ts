@@ -56,7 +56,8 @@ export class SoundQueue {
     this.turns.add({ key, client: request.client, begin: begun.resolve, stop, left });
     await Promise.race([begun.promise, left]);
     try {
-      return await this.readable(request, stop.signal);
+      const media = await this.readable(request, stop.signal);
+      return stop.signal.aborted ? undefined : media;
     } catch (error) {
       if (stop.signal.aborted) return undefined;
       this.leave(key);
