@@ -25,19 +25,20 @@ function requestOf(client: string, ...media: Media[]): GenerateRequest {
     const source = kind === "audio" ? { kind, data: "" } : { kind, url: "", detail: "auto" as const };
     return { type: "media" as const, source, param: `sound ${at}` };
   });
-  return plainRequest("", { client, messages: [{ role: "user", content }], media });
+  const owner = { client, ...(client === "batch" && { background: true as const }) };
+  return plainRequest("", { ...owner, messages: [{ role: "user", content }], media });
 }
 
 const sound = (bytes: Uint8Array): Media => ({ kind: "audio", id: "s", bytes });
 
-/** `decoding` is called while ffmpeg decodes a tenth of a second. */
-function start(maxSeconds = 60, decoding: () => void | Promise<void> = () => {}) {
+/** `decoding` is called while ffmpeg decodes a second. */
+function start(maxSeconds = 60, decoding: () => void | Promise<void> = () => {}, mostBytes?: number) {
   audio ??= openAudio(libraries);
   async function* run() {
     await decoding();
-    yield new Uint8Array(1600 * Float32Array.BYTES_PER_ELEMENT);
+    yield new Uint8Array(16_000 * Float32Array.BYTES_PER_ELEMENT);
   }
-  const queue = new SoundQueue({ audio, run, ffmpeg: "ffmpeg" }, maxSeconds);
+  const queue = new SoundQueue({ audio, run, ffmpeg: "ffmpeg" }, maxSeconds, mostBytes);
   /** What became of the prompts, in order. */
   const told: string[] = [];
   const add = (key: number, client: string, ...media: Media[]) =>
@@ -69,17 +70,36 @@ describe.skipIf(!isBuilt)("sounds", () => {
     expect(queue.busy).toBe(false);
   });
 
-  test("are decoded for one prompt at a time, clients in turns", async () => {
-    const { queue, add, told } = start();
-    const [first, second, third] = [add(1, "a", sound(ogg)), add(2, "a", sound(ogg)), add(3, "b", sound(ogg))];
-    await first;
-    await Bun.sleep(50);
-    expect(told).toEqual(["decoded 1"]);
-    queue.leave(1);
-    await third;
-    queue.leave(3);
-    await second;
-    expect(told).toEqual(["decoded 1", "decoded 3", "decoded 2"]);
+  test("are decoded for one prompt at a time, clients in turns, batches last", async () => {
+    let [parallel, most] = [0, 0];
+    const { queue, add, told } = start(60, async () => {
+      most = Math.max(most, ++parallel);
+      await Bun.sleep(1);
+      parallel--;
+    });
+    const clients = ["a", "a", "batch", "b", "batch"];
+    await Promise.all(clients.map((client, at) => add(at, client, sound(amr))));
+    expect(told).toEqual([0, 3, 1, 2, 4].map((key) => `decoded ${key}`));
+    expect(most).toBe(1);
+    for (const key of clients.keys()) queue.leave(key);
+    expect(queue.busy).toBe(false);
+  });
+
+  test("are decoded as far as there is memory, which batches do not take from others", async () => {
+    const { queue, add, told } = start(60, undefined, 40_000);
+    for (let key = 0; key < 4; key++) void add(key, "batch", sound(amr));
+    const settle = async (count: number) => {
+      while (told.length < count) await Bun.sleep(1);
+      await Bun.sleep(20);
+      return told.splice(0);
+    };
+    expect(await settle(2)).toEqual(["decoded 0", "decoded 1"]);
+    for (let key = 4; key < 8; key++) void add(key, "a", sound(amr));
+    expect(await settle(2)).toEqual(["decoded 4", "decoded 5"]);
+    void add(8, "b", sound(amr));
+    expect(await settle(1)).toEqual(["decoded 8"]);
+    for (const key of [0, 1, 4, 5]) queue.leave(key);
+    expect(await settle(1)).toEqual(["decoded 6"]);
   });
 
   test("of a prompt that left are dropped, even if that was while they were decoded", async () => {
