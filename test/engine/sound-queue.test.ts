@@ -29,7 +29,8 @@ function requestOf(client: string, ...media: Media[]): GenerateRequest {
   return plainRequest("", { ...owner, messages: [{ role: "user", content }], media });
 }
 
-const sound = (bytes: Uint8Array): Media => ({ kind: "audio", id: "s", bytes });
+let sounds = 0;
+const sound = (bytes: Uint8Array, id = `sound ${sounds++}`): Media => ({ kind: "audio", id, bytes });
 
 /** `decoding` is called while ffmpeg decodes a second. */
 function start(maxSeconds = 60, decoding: () => void | Promise<void> = () => {}, mostBytes?: number) {
@@ -100,6 +101,32 @@ describe.skipIf(!isBuilt)("sounds", () => {
     expect(await settle(1)).toEqual(["decoded 8"]);
     for (const key of [0, 1, 4, 5]) queue.leave(key);
     expect(await settle(1)).toEqual(["decoded 6"]);
+  });
+
+  test("are decoded once for all answers to a request, even if another prompt comes in between", async () => {
+    let decodings = 0;
+    const { queue } = start(2.5, () => void decodings++);
+    const [same, other] = [requestOf("a", sound(amr, "same")), requestOf("b", sound(amr))];
+    const decoded = [];
+    for (const [key, request] of [same, other, same, same].entries()) {
+      decoded.push(await queue.decoded(key, request));
+      queue.leave(key);
+    }
+    expect(decodings).toBe(2);
+    expect(decoded[2]).toEqual(decoded[0]);
+    const threeTimes = requestOf("a", ...Array.from({ length: 3 }, () => sound(amr, "same")));
+    const refusal = await queue.decoded(4, threeTimes).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: "invalid_value", details: { param: "sound 2" } });
+  });
+
+  test("are forgotten once others take much memory", async () => {
+    let decodings = 0;
+    const { queue } = start(60, () => void decodings++, 40_000);
+    for (const [key, id] of ["a", "b", "b", "a"].entries()) {
+      await queue.decoded(key, requestOf("a", sound(amr, id)));
+      queue.leave(key);
+    }
+    expect(decodings).toBe(3);
   });
 
   test("of a prompt that left are dropped, even if that was while they were decoded", async () => {

@@ -22,6 +22,7 @@ interface Job extends Holder {
   readonly stop: AbortController;
 }
 
+const HEAD = wavHead(SAMPLE_RATE);
 /** Bytes of decoded sounds of prompts that are not encoded; half an hour takes 55 MiB. */
 const MOST_DECODED = 64 * 2 ** 20;
 
@@ -30,12 +31,17 @@ export class SoundQueue {
   private readonly jobs = new Map<JobKey, Job>();
   private readonly waiting: MemoryTurns<Job>;
   private decoding: Job | undefined;
+  /** The latest decoded sounds, by id, for the further answers to a request; the latest is last. */
+  private readonly kept = new Map<string, Uint8Array>();
 
-  /** `maxSeconds`: of all sounds of a request together. `mostBytes`: of decoded sounds, beyond which prompts wait. */
+  /**
+   * `maxSeconds`: of all sounds of a request together. `mostBytes`: of decoded sounds, beyond which prompts wait; as much
+   * is kept of the latest.
+   */
   constructor(
     private readonly tools: SoundTools,
     private readonly maxSeconds: number,
-    mostBytes = MOST_DECODED,
+    private readonly mostBytes = MOST_DECODED,
   ) {
     this.waiting = new MemoryTurns(mostBytes);
   }
@@ -102,12 +108,26 @@ export class SoundQueue {
       if (!isUnread(medium)) continue;
       const field = parts[index]?.param ?? "messages";
       const tooLong = tooLongTogether(field, this.maxSeconds);
-      const wav = await wavOf(contentOf(medium), this.tools, { field, maxSeconds, tooLong, signal });
-      maxSeconds -= wav.length / BYTES_PER_SAMPLE / SAMPLE_RATE;
+      const limits = { field, maxSeconds, tooLong, signal };
+      const wav = this.kept.get(medium.id) ?? (await wavOf(contentOf(medium), this.tools, limits));
+      maxSeconds -= (wav.length - HEAD.length) / BYTES_PER_SAMPLE / SAMPLE_RATE;
+      if (maxSeconds < 0) throw tooLong;
+      this.keep(medium.id, wav);
       job.bytes += wav.length;
       readable[index] = withContent(medium, wav);
     }
     return readable;
+  }
+
+  private keep(id: string, wav: Uint8Array): void {
+    this.kept.delete(id);
+    this.kept.set(id, wav);
+    let bytes = this.kept.values().reduce((total, { length }) => total + length, 0);
+    for (const [oldest, { length }] of this.kept) {
+      if (bytes <= this.mostBytes) return;
+      this.kept.delete(oldest);
+      bytes -= length;
+    }
   }
 }
 
@@ -121,7 +141,7 @@ const tooLongTogether = (param: string, seconds: number): SvcError =>
 
 async function wavOf(file: Uint8Array, tools: SoundTools, limits: SoundLimits): Promise<Uint8Array> {
   const { windows } = await openSound(file, tools, limits);
-  const parts = [wavHead(SAMPLE_RATE)];
+  const parts = [HEAD];
   for await (const window of windows) parts.push(pcmEncoder.push(window));
   return Buffer.concat(parts);
 }
