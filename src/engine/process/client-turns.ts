@@ -52,17 +52,17 @@ export class ClientTurns<Job extends Turn> {
     this.jobs = this.jobs.filter((other) => other !== job);
   }
 
-  /** Returns the job whose turn it is. */
-  peek(): Job | undefined {
-    const waiting = this.jobs.filter(({ isHeld }) => !isHeld);
+  /** Returns the job whose turn it is, of those that `may` have it. */
+  peek(may: (job: Job) => boolean = () => true): Job | undefined {
+    const waiting = this.jobs.filter((job) => !job.isHeld && may(job));
     const since = ({ client = "" }: Job) => this.served.indexOf(client);
     const longest = Math.min(...waiting.map(since));
     return waiting.find((one) => since(one) === longest);
   }
 
-  /** Returns the job whose turn it is, and moves it behind all others. */
-  next(): Job | undefined {
-    const job = this.peek();
+  /** Returns the job whose turn it is, of those that `may` have it, and moves it behind all others. */
+  next(may?: (job: Job) => boolean): Job | undefined {
+    const job = this.peek(may);
     if (!job) return undefined;
     const { client = "" } = job;
     this.served = [...this.served.filter((other) => other !== client), client].slice(-MOST_REMEMBERED);

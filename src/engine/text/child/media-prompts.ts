@@ -11,6 +11,7 @@ import {
 import { contentOf, type Media } from "../../../domain/media.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
 import { ClientTurns } from "../../process/client-turns.ts";
+import { MemoryTurns, type Holder, type Owner } from "./memory-turns.ts";
 
 /** A prompt as the scheduler and the decode loop need it. */
 export interface MediaPrompt {
@@ -31,12 +32,6 @@ export interface Coming {
   readonly tokens: number;
 }
 
-/** Whose prompt it is: clients take turns, and background work comes last. */
-interface Owner {
-  readonly client?: string | undefined;
-  readonly background?: boolean | undefined;
-}
-
 interface Entry<Tag> extends Owner {
   readonly text: string;
   readonly media: readonly Media[];
@@ -47,11 +42,6 @@ interface Entry<Tag> extends Owner {
   prompt?: MediaPrompt;
 }
 
-interface Ahead {
-  readonly bytes: number;
-  readonly background: boolean;
-}
-
 type Library = Pick<MediaLibrary, "projector" | "submit" | "encode" | "wait" | "state" | "chunks" | "release">;
 
 /** Makes a 32-bit number negative. */
@@ -60,7 +50,10 @@ const SIGN = 1 << 31;
 const MOST_MEASURED = 64 * 2 ** 20;
 /** Bytes of prepared media and embeddings of prompts whose computation has not begun. */
 const MOST_AHEAD = 256 * 2 ** 20;
-/** Bytes of a prepared image for each of its own: they become floats. */
+/**
+ * Bytes of a prepared image for each of its own: they become floats. Compressed sounds take more, but mostly less than
+ * their embeddings, which count too.
+ */
 const PREPARED = 4;
 
 /** `Tag` is what the caller gets back with the updates of its prompt. */
@@ -69,9 +62,9 @@ export class MediaPrompts<Tag> {
   private readonly entries = new Set<Entry<Tag>>();
   private readonly unmeasured = new ClientTurns<Entry<Tag>>();
   /** Prompts of known length that wait until more may be encoded. */
-  private readonly waiting = { urgent: new ClientTurns<Entry<Tag>>(), background: new ClientTurns<Entry<Tag>>() };
+  private readonly waiting = new MemoryTurns<Entry<Tag>>(MOST_AHEAD);
   /** Prompts that are encoded, or being encoded, and whose computation has not begun. */
-  private readonly ahead = new Map<MediaJob, Ahead>();
+  private readonly ahead = new Map<MediaJob, Holder>();
   private readonly width: number;
 
   constructor(private readonly library: Library) {
@@ -140,21 +133,11 @@ export class MediaPrompts<Tag> {
 
   /** Encodes the prompts that are next, as far as there is memory for them. */
   private *encode(): Generator<MediaUpdate<Tag>, void, void> {
-    for (let entry = this.nextToEncode(); entry; entry = this.nextToEncode()) {
-      this.waitingOf(entry).remove(entry);
+    const next = () => this.waiting.take(this.ahead.values());
+    for (let entry = next(); entry; entry = next()) {
       if (entry.prompt && entry.job !== undefined) yield* this.begin(entry, entry.prompt);
       else yield* this.start(entry);
     }
-  }
-
-  private nextToEncode(): Entry<Tag> | undefined {
-    const { urgent, background } = this.waiting;
-    const ahead = [...this.ahead.values()];
-    const before = (one: Ahead) => !one.background;
-    // Background prompts wait for as long as there are others, and must not keep those from being encoded.
-    const first = sum(ahead.filter(before).map(({ bytes }) => bytes)) < MOST_AHEAD ? urgent.next() : undefined;
-    if (first || urgent.peek()) return first;
-    return sum(ahead.map(({ bytes }) => bytes)) < MOST_AHEAD ? background.next() : undefined;
   }
 
   /** Submits a prompt to the library. */
@@ -186,10 +169,10 @@ export class MediaPrompts<Tag> {
       yield { tag, state: "prepared", prompt };
       if (!this.entries.has(entry)) return;
       entry.prompt = prompt;
-      this.waitingOf(entry).add(entry);
+      this.waiting.add(entry);
       yield* this.encode();
       // It is prepared again when its turn is near.
-      if (this.waitingOf(entry).has(entry)) this.leave(entry);
+      if (this.waiting.has(entry)) this.leave(entry);
     }
   }
 
@@ -204,19 +187,16 @@ export class MediaPrompts<Tag> {
     return { tag: entry.tag, state: "encoded", prompt };
   }
 
-  private waitingOf({ background }: Owner): ClientTurns<Entry<Tag>> {
-    return background ? this.waiting.background : this.waiting.urgent;
-  }
-
-  private costOf(entry: Entry<Tag>, { spans }: MediaPrompt): Ahead {
+  private costOf(entry: Entry<Tag>, { spans }: MediaPrompt): Holder {
     const embeddings = sum(spans.map(({ tokens }) => tokens)) * this.width * Float32Array.BYTES_PER_ELEMENT;
-    return { bytes: embeddings + PREPARED * bytesOf(entry), background: entry.background === true };
+    const { client, background } = entry;
+    return { bytes: embeddings + PREPARED * bytesOf(entry), client, background };
   }
 
   private forget(entry: Entry<Tag>): void {
     this.entries.delete(entry);
     this.unmeasured.remove(entry);
-    this.waitingOf(entry).remove(entry);
+    this.waiting.remove(entry);
     this.leave(entry);
   }
 

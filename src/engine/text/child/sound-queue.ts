@@ -1,5 +1,5 @@
 // Decodes sounds that the media library does not read, so that models hear whatever is transcribed. One prompt after the
-// other, clients in turns: decoded sounds take memory until the library has encoded them.
+// other, as far as there is memory: decoded sounds take it until the library has encoded them.
 
 import { isNative, openSound, type SoundLimits } from "../../../audio/decode/open-sound.ts";
 import { openBytes } from "../../../audio/decode/sound-bytes.ts";
@@ -10,34 +10,44 @@ import { SvcError } from "../../../domain/errors.ts";
 import { mediaOf, type GenerateRequest } from "../../../domain/generate.ts";
 import { contentOf, withContent, type Media } from "../../../domain/media.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import { ClientTurns } from "../../process/client-turns.ts";
+import { messagesRead } from "../../process/client-turns.ts";
+import { MemoryTurns, type Holder } from "./memory-turns.ts";
 
-interface Waiting {
-  readonly key: JobKey;
-  readonly client: string | undefined;
+/** The sounds of one prompt. */
+interface Job extends Holder {
+  /** Of those that are decoded. */
+  bytes: number;
+  /** Lets `decoded` go on. */
   readonly begin: () => void;
   readonly stop: AbortController;
-  /** Resolves when the prompt has left. */
-  readonly left: Promise<void>;
 }
 
-export class SoundQueue {
-  private readonly turns = new ClientTurns<Waiting>();
+const HEAD = wavHead(SAMPLE_RATE);
+/** Bytes of decoded sounds of prompts that are not encoded; half an hour takes 55 MiB. */
+const MOST_DECODED = 64 * 2 ** 20;
 
-  /** `maxSeconds`: of all sounds of a request together. */
+export class SoundQueue {
+  /** Of prompts that have not left. */
+  private readonly jobs = new Map<JobKey, Job>();
+  private readonly waiting: MemoryTurns<Job>;
+  private decoding: Job | undefined;
+  /** The latest decoded sounds, by id, for the further answers to a request; the latest is last. */
+  private readonly kept = new Map<string, Uint8Array>();
+
+  /**
+   * `maxSeconds`: of all sounds of a request together. `mostBytes`: of decoded sounds, beyond which prompts wait; as much
+   * is kept of the latest.
+   */
   constructor(
     private readonly tools: SoundTools,
     private readonly maxSeconds: number,
+    private readonly mostBytes = MOST_DECODED,
   ) {
-    void this.turns.run(async () => {
-      const next = this.turns.next();
-      next?.begin();
-      await next?.left;
-    });
+    this.waiting = new MemoryTurns(mostBytes);
   }
 
   get busy(): boolean {
-    return this.turns.find(() => true) !== undefined;
+    return this.jobs.size > 0;
   }
 
   /** Whether the library cannot read all of these media. */
@@ -46,32 +56,50 @@ export class SoundQueue {
   }
 
   /**
-   * Resolves with the request's media, of which the library reads all; other prompts then wait until this one leaves.
+   * Resolves with the request's media, of which the library reads all; they count as memory until the prompt leaves.
    * Resolves with undefined if it leaves before. Throws SvcError about the sound at fault.
    */
   async decoded(key: JobKey, request: GenerateRequest): Promise<readonly Media[] | undefined> {
+    const { client, background } = request;
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const stop = new AbortController();
-    const begun = Promise.withResolvers<void>();
-    const left = new Promise<void>((resolve) => stop.signal.addEventListener("abort", () => resolve()));
-    this.turns.add({ key, client: request.client, begin: begun.resolve, stop, left });
-    await Promise.race([begun.promise, left]);
+    const job: Job = { client, background, bytes: 0, begin, stop };
+    this.jobs.set(key, job);
+    this.waiting.add(job);
+    this.beginNext();
+    await begun;
     try {
-      return await this.readable(request, stop.signal);
+      await messagesRead();
+      const media = await this.readable(job, request);
+      return stop.signal.aborted ? undefined : media;
     } catch (error) {
       if (stop.signal.aborted) return undefined;
       this.leave(key);
       throw error;
+    } finally {
+      if (this.decoding === job) this.decoding = undefined;
+      this.beginNext();
     }
   }
 
   /** Must be called when the library no longer needs the sounds of a prompt, or nobody does; may be called for any. */
   leave(key: JobKey): void {
-    const job = this.turns.find((one) => one.key === key);
-    this.turns.remove(job);
-    job?.stop.abort();
+    const job = this.jobs.get(key);
+    if (!job) return;
+    this.jobs.delete(key);
+    this.waiting.remove(job);
+    job.stop.abort();
+    job.begin();
+    this.beginNext();
   }
 
-  private async readable({ messages, media = [] }: GenerateRequest, signal: AbortSignal): Promise<readonly Media[]> {
+  private beginNext(): void {
+    this.decoding ??= this.waiting.take(this.jobs.values().filter(({ bytes }) => bytes > 0));
+    this.decoding?.begin();
+  }
+
+  private async readable(job: Job, { messages, media = [] }: GenerateRequest): Promise<readonly Media[]> {
+    const { signal } = job.stop;
     const parts = messages.flatMap(mediaOf);
     let maxSeconds = this.maxSeconds;
     const readable: Media[] = [];
@@ -80,11 +108,26 @@ export class SoundQueue {
       if (!isUnread(medium)) continue;
       const field = parts[index]?.param ?? "messages";
       const tooLong = tooLongTogether(field, this.maxSeconds);
-      const wav = await wavOf(contentOf(medium), this.tools, { field, maxSeconds, tooLong, signal });
-      maxSeconds -= wav.length / BYTES_PER_SAMPLE / SAMPLE_RATE;
+      const limits = { field, maxSeconds, tooLong, signal };
+      const wav = this.kept.get(medium.id) ?? (await wavOf(contentOf(medium), this.tools, limits));
+      maxSeconds -= (wav.length - HEAD.length) / BYTES_PER_SAMPLE / SAMPLE_RATE;
+      if (maxSeconds < 0) throw tooLong;
+      this.keep(medium.id, wav);
+      job.bytes += wav.length;
       readable[index] = withContent(medium, wav);
     }
     return readable;
+  }
+
+  private keep(id: string, wav: Uint8Array): void {
+    this.kept.delete(id);
+    this.kept.set(id, wav);
+    let bytes = this.kept.values().reduce((total, { length }) => total + length, 0);
+    for (const [oldest, { length }] of this.kept) {
+      if (bytes <= this.mostBytes) return;
+      this.kept.delete(oldest);
+      bytes -= length;
+    }
   }
 }
 
@@ -98,7 +141,7 @@ const tooLongTogether = (param: string, seconds: number): SvcError =>
 
 async function wavOf(file: Uint8Array, tools: SoundTools, limits: SoundLimits): Promise<Uint8Array> {
   const { windows } = await openSound(file, tools, limits);
-  const parts = [wavHead(SAMPLE_RATE)];
+  const parts = [HEAD];
   for await (const window of windows) parts.push(pcmEncoder.push(window));
   return Buffer.concat(parts);
 }
