@@ -102,13 +102,7 @@ export const holdModels = (config: Config): Promise<() => void> =>
 
 /** Returns all files that a server with this configuration uses, at once or later. */
 export function filesInUse(config: Config): string[] {
-  const { model, chatModels, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } =
-    config;
-  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
-  const store = new ModelStore(modelsDir);
-  const images = [imageModels, imageTextEncoders, imageUpscaleModels];
-  const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, ...images];
-  const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
+  const store = new ModelStore(config.modelsDir);
   const filesOfName = (name: string) => {
     const found = isAbsolute(name) ? undefined : readStore(() => store.find(name));
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
@@ -116,5 +110,19 @@ export function filesInUse(config: Config): string[] {
   // These sets are served without being named in an option.
   const sets = ["kokoro", "ppocr"].map((name) => store.get(name)).filter((set) => set !== undefined);
   const unnamed = sets.flatMap(filesOf).map(({ path }) => store.path(path));
-  return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...unnamed];
+  return [...namesIn(config).flatMap(filesOfName), ...unnamed];
+}
+
+/** Returns the paths among the names of models and adapters in the options that a server uses. */
+export const givenPaths = (config: Config): string[] => namesIn(config).filter((name) => isAbsolute(name));
+
+/** Returns the names and paths of models and adapters in the options that a server uses. */
+function namesIn(config: Config): string[] {
+  const { model, mmproj, draft, lora, chatModels, embeddingModels, rerankModels, transcriptionModels } = config;
+  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
+  const text = [model, mmproj, config.speculation ? draft : undefined, ...lora.map(({ path }) => path)];
+  const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, imageModels, imageUpscaleModels];
+  const images = [imageVae, imageTaesd, ...imageTextEncoders, ...imageLora.map(({ path }) => path)];
+  const names = [...(config.serveModel ? text : []), ...lists.flat(), ...images];
+  return names.filter((name) => name !== undefined);
 }

@@ -30,9 +30,9 @@ const TOGETHER_MS = 250;
  */
 export async function serve(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
-  // The port is bound long before the model is loaded: a port in use is reported at once, and early requests wait
-  // instead of being refused.
-  const { services, runtime, server, batches } = await openServer(config);
+  // The port is bound long before the model is loaded, and tried before one is downloaded: a port in use is reported at
+  // once, and early requests wait instead of being refused.
+  const { services, runtime, server, batches } = await openServer(config, undefined, () => readyFile.clear());
   let progress: ReturnType<typeof showLoading> | undefined;
   const release = await holdModels(config);
   try {

@@ -1,7 +1,7 @@
 // --pull, as processes against a hub on loopback.
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MODEL } from "../native/harness.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
@@ -110,6 +110,37 @@ test("a download that fails ends as svc pull does, before anything is loaded", a
   for (const args of [ASK, ["serve", "--port", "0"]]) {
     expect(await finish([...args, "--model", "maker/none", "--pull"])).toEqual(pulled);
   }
+});
+
+test("what can be refused at once is refused before the download", async () => {
+  await using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const missing = join(home, "missing.gguf");
+  const refusals = [
+    { args: ["--port", String(other.port)], code: 4, reason: "is in use" },
+    ...["mmproj", "lora", "draft", "embedding-model"].map((option) => ({
+      args: ["--port", "0", `--${option}`, missing],
+      code: 3,
+      reason: `There is no file ${missing}.`,
+    })),
+  ];
+  const ready = join(home, "of-another-server");
+  writeFileSync(ready, "");
+  for (const { args, code, reason } of refusals) {
+    const all = ["serve", "--model", REPO, "--pull", "--ready-file", ready, ...args];
+    expect(await finish(all)).toMatchObject({ code, err: expect.stringContaining(reason) });
+  }
+  expect([hub.seen, existsSync(ready)]).toEqual([[], true]);
+});
+
+test("the file of --ready-file is gone while a model is downloaded", async () => {
+  hub.delay = 10;
+  const ready = join(home, "stale");
+  writeFileSync(ready, "http://127.0.0.1:9999");
+  const child = start(["serve", "--port", "0", "--model", REPO, "--pull", "--ready-file", ready]);
+  await until(() => hub.sent > 1_000_000);
+  expect(existsSync(ready)).toBeFalse();
+  child.kill();
+  await child.exited;
 });
 
 test("without --pull, no request is made", async () => {
