@@ -88,20 +88,20 @@ test("a draft model is downloaded too", async () => {
 
 test.each([
   ["a file of a repository", () => `${REPO}:${FILE}`],
+  ["the page of a repository", () => "https://huggingface.co/maker/Mini-GGUF"],
+  ["its page at another hub", () => `${hub.endpoint}/${REPO}/tree/main`],
+  ["the page of a revision", () => `https://hf.co/${REPO}/tree/v2`],
+  ["a file of a revision", () => `https://huggingface.co/${REPO}/resolve/v2/${FILE}?download=true`],
+  ["a file at another hub", () => `${hub.endpoint}/${REPO}/resolve/main/${FILE}`],
+  ["the escaped name of a file", () => `https://huggingface.co/${REPO}/blob/main/mini%2DQ8_0.gguf`],
   ["the address of a file, signed", () => `${hub.cdnUrl}/${REPO}/${FILE}?signature=1`],
+  ["the address of a file in other words", () => `HTTP${hub.cdnUrl.slice(4)}/${REPO}/mini%2DQ8_0.gguf`],
 ])("%s is found again", async (_, name) => {
   const args = [...ASK, "--model", name(), "--pull"];
   expect(await finish(args)).toMatchObject({ code: 0, err: expect.stringContaining("4.6 MB downloaded.") });
   const { length } = hub.seen;
   expect(await finish(args)).toMatchObject({ code: 0, err: "" });
   expect(hub.seen).toHaveLength(length);
-});
-
-test("a model whose address is not its name says under which name it was downloaded", async () => {
-  const address = `${hub.endpoint}/${REPO}`;
-  const { code, err } = await finish([...ASK, "--model", address, "--pull"]);
-  expect(code).toBe(3);
-  expect(err).toEndWith(`${DONE}svc: ${address} was downloaded as ${NAME}: use that name.\n`);
 });
 
 test("a download that fails ends as svc pull does, before anything is loaded", async () => {
