@@ -152,6 +152,17 @@ test("without --pull, no request is made", async () => {
   expect(hub.seen).toEqual([]);
 });
 
+test.skipIf(process.platform === "win32")("SIGHUP does not end a server's download (POSIX signals)", async () => {
+  hub.delay = 10;
+  const ready = join(home, "reloaded");
+  const child = start(["serve", "--port", "0", "--ctx", "512", "--model", REPO, "--pull", "--ready-file", ready]);
+  await until(() => hub.sent > 1_000_000);
+  child.kill("SIGHUP");
+  await until(() => existsSync(ready) || child.exitCode !== null || child.signalCode !== null, 60_000);
+  child.kill();
+  expect([await child.exited, await child.stderr.text()]).toEqual([0, expect.stringContaining(DONE)]);
+});
+
 describe.each([
   ["one answer", ASK],
   ["a server", ["serve", "--port", "0"]],
