@@ -88,6 +88,7 @@ test("a draft model is downloaded too", async () => {
 
 test.each([
   ["a file of a repository", () => `${REPO}:${FILE}`],
+  ["a file in a folder of a repository", () => `${REPO}:sub/${FILE}`],
   ["the page of a repository", () => "https://huggingface.co/maker/Mini-GGUF"],
   ["its page at another hub", () => `${hub.endpoint}/${REPO}/tree/main`],
   ["the page of a revision", () => `https://hf.co/${REPO}/tree/v2`],
@@ -97,6 +98,7 @@ test.each([
   ["the address of a file, signed", () => `${hub.cdnUrl}/${REPO}/${FILE}?signature=1`],
   ["the address of a file in other words", () => `HTTP${hub.cdnUrl.slice(4)}/${REPO}/mini%2DQ8_0.gguf`],
 ])("%s is found again", async (_, name) => {
+  if (name().includes("sub/")) hub.add(REPO, `sub/${FILE}`, { content: CONTENT });
   const args = [...ASK, "--model", name(), "--pull"];
   expect(await finish(args)).toMatchObject({ code: 0, err: expect.stringContaining("4.6 MB downloaded.") });
   const { length } = hub.seen;
