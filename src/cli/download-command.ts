@@ -19,11 +19,22 @@ interface Download<T> {
 
 /** Runs a command whose work returns the sentence to print. Throws ExitError. */
 export async function runDownload(command: Download<string>): Promise<void> {
-  await writeOut(`${await whileDownloading(command)}\n`);
+  await writeOut(`${await untilSignal(command)}\n`);
 }
 
-/** Returns what the work returns. Throws ExitError. */
-export async function whileDownloading<T>({ config, onInterrupt, work }: Download<T>): Promise<T> {
+/** Returns what the work returns. Throws ExitError, also when the work ends well after a signal: nothing is to follow. */
+export function whileDownloading<T>(download: Download<T>): Promise<T> {
+  return untilSignal({
+    ...download,
+    work: async (progress, signal) => {
+      const result = await download.work(progress, signal);
+      signal.throwIfAborted();
+      return result;
+    },
+  });
+}
+
+async function untilSignal<T>({ config, onInterrupt, work }: Download<T>): Promise<T> {
   const interrupt = new AbortController();
   const abort = (signal: NodeJS.Signals) => interrupt.abort(signal);
   for (const signal of SIGNALS) process.once(signal, abort);

@@ -96,11 +96,13 @@ export const whileUsed = ({ config, launch }: Setup, path?: string) => ({
 export function servedEngine(prepared: PreparedModel, config: Config, launch: Launch): TextEngine {
   const { id, file, adapters, options, context, workers } = prepared;
   const needBytes = file.tensorBytes + context.context * context.tokenBytes;
+  const onGpus = gpuClaim(file, needBytes, options.gpuLayers, launch.memory.gpus.list);
   const model = { id, ...known(file, options) };
   const stores = options.kvDir !== undefined;
   const loading = spreadLoading({ config, options, workers, needBytes, log: launch.log });
   const files = [...file.paths, ...options.adapterPaths, options.mmprojPath ?? [], options.draft?.path ?? []].flat();
-  return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores, files });
+  const placed = { ...loading, ...(onGpus && { onGpus }) };
+  return new TextEngine({ model, adapters, ...placed, launch, start: "eager", idleMs: 0, stores, files });
 }
 
 /** Creates an engine for the small embedded model, which runs on the CPU, loads on first use and unloads when idle. */

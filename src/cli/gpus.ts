@@ -18,8 +18,9 @@ export async function readGpus(
   { libraries }: NativeFiles,
   launch: Launch,
 ): Promise<readonly Gpu[]> {
-  if (gpuLayers === 0 || process.platform === "darwin" || !hasGpuBackend(libraries)) return [];
+  if (gpuLayers === 0 || process.platform === "darwin") return [];
   try {
+    if (!hasGpuBackend(libraries)) return [];
     return await probeGpus(libraries, launch);
   } catch (error) {
     launch.log.warn("the memory of the GPUs cannot be read: models are fitted into RAM", {

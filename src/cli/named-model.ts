@@ -2,12 +2,14 @@
 
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
+import { processEnvironment } from "../config/environment.ts";
+import { hubSettings } from "../config/hub.ts";
 import { didYouMean } from "../config/parse.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { KNOWN_SETS, type ModelPart } from "../store/models/known-sets.ts";
-import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
+import { filesOf, ModelStore, sourceOf, type Manifest } from "../store/models/model-store.ts";
 import { PullError } from "../store/models/pull-error.ts";
-import { isRepo } from "../store/models/reference.ts";
+import { hubName, isRepo, parseReference, sourceUrl } from "../store/models/reference.ts";
 import { inFull } from "../store/models/short-names.ts";
 import { commandNames } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -42,7 +44,7 @@ export class MissingModelError extends ExitError {
 export function namedModel(name: string, modelsDir: string): NamedModel {
   if (isAbsolute(name)) return { path: name };
   const store = new ModelStore(modelsDir);
-  const found = readStore(() => store.find(name));
+  const found = findNamed(name, store);
   if (!found) {
     const problem = `There is no file ${name} and no model of this name in ${modelsDir}`;
     if (isDownloadable(name)) throw new MissingModelError(problem, name, "it");
@@ -51,7 +53,11 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
       `${problem}: svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands.${didYouMean(name, commandNames, "svc ")}`,
     );
   }
-  if (!store.isReady(found)) throw new MissingModelError(`${found.name} is not complete`, sourceOf(found), "the rest");
+  if (!store.isReady(found)) {
+    // A URL says more than the name: the revision, and what is signed.
+    const operand = isUrl(name) ? name : sourceOf(found);
+    throw new MissingModelError(`${found.name} is not complete`, operand, "the rest");
+  }
   const [first] = found.files;
   const parts = found.files.flatMap(({ part, path }) => (part ? [{ part, path: store.path(path) }] : []));
   return {
@@ -61,9 +67,25 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   };
 }
 
+/** Returns the model that svc pull stored under a name, or from a URL. Throws ExitError when the store cannot be read. */
+function findNamed(name: string, store: ModelStore): Manifest | undefined {
+  return readStore(() => {
+    const found = store.find(name);
+    if (found || !isUrl(name)) return found;
+    const reference = parseReference(name, hubSettings(processEnvironment()).endpoint);
+    // The hub ignores case in names, as the store does.
+    const comparable = (url: string) => (reference.kind === "hub" ? url.toLowerCase() : url);
+    const source = comparable(sourceUrl(reference));
+    const among = store.list().filter(({ url }) => comparable(url) === source);
+    return reference.kind === "hub" ? store.findAll(hubName(reference), among)[0] : among[0];
+  });
+}
+
+const isUrl = (name: string): boolean => /^https?:\/\//i.test(name);
+
 /** Returns whether svc pull takes the name, as far as its form shows. */
 const isDownloadable = (name: string): boolean =>
-  /^https?:\/\//i.test(name) || KNOWN_SETS.has(name.toLowerCase()) || isRepo(inFull(name).replace(/:.*$/, ""));
+  isUrl(name) || KNOWN_SETS.has(name.toLowerCase()) || isRepo(inFull(name).replace(/:.*$/, ""));
 
 /** Returns what `read` finds in the store. Throws ExitError when the store cannot be read. */
 export function readStore<T>(read: () => T): T {
@@ -102,19 +124,27 @@ export const holdModels = (config: Config): Promise<() => void> =>
 
 /** Returns all files that a server with this configuration uses, at once or later. */
 export function filesInUse(config: Config): string[] {
-  const { model, chatModels, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } =
-    config;
-  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
-  const store = new ModelStore(modelsDir);
-  const images = [imageModels, imageTextEncoders, imageUpscaleModels];
-  const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, ...images];
-  const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
+  const store = new ModelStore(config.modelsDir);
   const filesOfName = (name: string) => {
-    const found = isAbsolute(name) ? undefined : readStore(() => store.find(name));
+    const found = isAbsolute(name) ? undefined : findNamed(name, store);
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
   // These sets are served without being named in an option.
   const sets = ["kokoro", "ppocr"].map((name) => store.get(name)).filter((set) => set !== undefined);
   const unnamed = sets.flatMap(filesOf).map(({ path }) => store.path(path));
-  return [...named.flatMap(filesOfName), ...[...lora, ...imageLora].map(({ path }) => path), ...unnamed];
+  return [...namesIn(config).flatMap(filesOfName), ...unnamed];
+}
+
+/** Returns the paths among the names of models and adapters in the options that a server uses. */
+export const givenPaths = (config: Config): string[] => namesIn(config).filter((name) => isAbsolute(name));
+
+/** Returns the names and paths of models and adapters in the options that a server uses. */
+function namesIn(config: Config): string[] {
+  const { model, mmproj, draft, lora, chatModels, embeddingModels, rerankModels, transcriptionModels } = config;
+  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
+  const text = [model, mmproj, config.speculation ? draft : undefined, ...lora.map(({ path }) => path)];
+  const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, imageModels, imageUpscaleModels];
+  const images = [imageVae, imageTaesd, ...imageTextEncoders, ...imageLora.map(({ path }) => path)];
+  const names = [...(config.serveModel ? text : []), ...lists.flat(), ...images];
+  return names.filter((name) => name !== undefined);
 }

@@ -1,5 +1,6 @@
 // Runs a listening server around the services, for `serve` and for commands that need a server while they run.
 
+import { existsSync } from "node:fs";
 import type { Config } from "../config/config.ts";
 import type { App } from "../http/app.ts";
 import type { RunningServer } from "../http/server.ts";
@@ -7,7 +8,7 @@ import type { Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
-import { holdModels } from "./named-model.ts";
+import { givenPaths, holdModels } from "./named-model.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
@@ -23,16 +24,25 @@ interface OpenServer {
 }
 
 /**
- * Starts to load the configured model, if any, and to serve HTTP. `log` takes the place of the configured one. Throws
- * as `createRuntime` and `withPulled` do, and ExitError when the configuration exposes too much or the address cannot be
- * listened on.
+ * Starts to load the configured model, if any, and to serve HTTP. `log` takes the place of the configured one.
+ * `beforeDownload` is called before models are downloaded, when the address is known to be free. Throws as `createRuntime`
+ * and `withPulled` do, and ExitError when the configuration exposes too much or the address cannot be listened on.
  */
-export async function openServer(config: Config, log?: Logger): Promise<OpenServer> {
+export async function openServer(config: Config, log?: Logger, beforeDownload = () => {}): Promise<OpenServer> {
   checkExposure(config);
+  // What can be refused at once is not refused after a long download.
+  const before = async () => {
+    const missing = givenPaths(config).find((path) => !existsSync(path));
+    if (missing !== undefined) throw new ExitError("model", `There is no file ${missing}.`);
+    const { checkAddress } = await import("../http/server.ts");
+    await orExplain(() => checkAddress(config));
+    beforeDownload();
+  };
+  const pulled = <T>(read: () => Promise<T>) => withPulled(config, read, before);
   const runtime = config.serveModel
-    ? await withPulled(config, async () => createRuntime(config, log, await findWorkers(config)))
+    ? await pulled(async () => createRuntime(config, log, await findWorkers(config)))
     : undefined;
-  const services: Services = runtime ?? (await withPulled(config, () => createGatewayServices(config, log)));
+  const services: Services = runtime ?? (await pulled(() => createGatewayServices(config, log)));
   // The engine process starts while this process loads the HTTP code. It does not if it writes a trace: while the port is
   // not bound, the file may be that of another server.
   const isTraced = config.traceFile !== undefined;
@@ -73,15 +83,21 @@ export function warnOfExposure({ config, log }: Services, { port }: RunningServe
 /** Starts to serve HTTP. Throws ExitError when the address cannot be listened on. */
 async function startListening(services: Services): Promise<Pick<OpenServer, "server" | "batches">> {
   const { createApp } = await import("../http/app.ts");
-  const { listen, ListenError } = await import("../http/server.ts");
+  const { listen } = await import("../http/server.ts");
+  const app = createApp(services);
+  const server = await orExplain(() => listen(app, services.config, services));
+  const { batches } = app;
+  batches.start();
+  // The models take longer to load.
+  void app.rehearse();
+  return { server, batches };
+}
+
+/** Returns what `work` returns. Throws ExitError when the address cannot be listened on. */
+async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
+  const { ListenError } = await import("../http/server.ts");
   try {
-    const app = createApp(services);
-    const server = listen(app, services.config, services);
-    const { batches } = app;
-    batches.start();
-    // The models take longer to load.
-    void app.rehearse();
-    return { server, batches };
+    return await work();
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
     const hint = error.reason === "in-use" ? " Choose another port with --port (0: any free port)." : "";

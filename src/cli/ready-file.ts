@@ -13,8 +13,8 @@ export class ReadyFile {
   private isClosed = false;
 
   /**
-   * Throws ExitError when the folder is not writable. An existing file stays until the port is bound: it may be another
-   * server's.
+   * Throws ExitError when the folder is not writable. An existing file stays until the port is known to be free: it may be
+   * another server's.
    */
   constructor(private readonly path: string | undefined) {
     if (path === undefined) return;

@@ -16,7 +16,7 @@ import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-s
 import { holdModels } from "./named-model.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
-import { reloadOnHangup } from "./reload.ts";
+import { handleHangup, reload } from "./reload.ts";
 import { warnOfRequestLimit } from "./request-limit.ts";
 import type { Runtime, Services } from "./runtime.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
@@ -30,14 +30,17 @@ const TOGETHER_MS = 250;
  */
 export async function serve(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
-  // The port is bound long before the model is loaded: a port in use is reported at once, and early requests wait
-  // instead of being refused.
-  const { services, runtime, server, batches } = await openServer(config);
+  // Service managers may ask for a reload while a model is downloaded.
+  const onHangup = handleHangup();
+  // The port is bound long before the model is loaded, and tried before one is downloaded: a port in use is reported at
+  // once, and early requests wait instead of being refused.
+  const { services, runtime, server, batches } = await openServer(config, undefined, () => readyFile.clear());
   let progress: ReturnType<typeof showLoading> | undefined;
   const release = await holdModels(config);
   try {
     readyFile.clear();
-    const { begun, ended } = stopOnSignal(services, server, readyFile, reread);
+    const { begun, ended, stop } = stopOnSignal(services, server, readyFile);
+    onHangup({ reload: () => void reload({ ...services, reread }), hangUp: () => void stop("SIGHUP") });
     // Lines without a model would go to the upstream that lists its models first.
     const looked = lookForOthers(services, server).then(() => batches.takeOver());
     if (runtime && config.logFormat === "text") progress = showLoading(runtime.engine, progressOutput(config));
@@ -114,14 +117,17 @@ function watch({ config, requests }: Services): void {
 
 /**
  * Stops the server after a signal; a second one ends the process at once. `begun` resolves when stopping begins, and
- * `ended` with the exit code when everything has stopped.
+ * `ended` with the exit code when everything has stopped. `stop` does what a signal does.
  */
 function stopOnSignal(
   services: Services,
   server: RunningServer,
   readyFile: ReadyFile,
-  reread: () => Config,
-): { readonly begun: Promise<undefined>; readonly ended: Promise<number> } {
+): {
+  readonly begun: Promise<undefined>;
+  readonly ended: Promise<number>;
+  readonly stop: (signal: NodeJS.Signals) => Promise<void>;
+} {
   const { log, requests, config, clock } = services;
   const begun = Promise.withResolvers<undefined>();
   const ended = Promise.withResolvers<number>();
@@ -141,6 +147,5 @@ function stopOnSignal(
     ended.resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));
-  reloadOnHangup({ ...services, reread, hangUp: () => void stop("SIGHUP") });
-  return { begun: begun.promise, ended: ended.promise };
+  return { begun: begun.promise, ended: ended.promise, stop };
 }

@@ -10,10 +10,14 @@ import { MissingModelError } from "./named-model.ts";
 import { progressOutput } from "./terminal.ts";
 
 /**
- * Returns what `read` returns. With --pull, a model that it misses is downloaded, and `read` is called again. Throws as
- * `read` and `downloadModel` do.
+ * Returns what `read` returns. With --pull, a model that it misses is downloaded, and `read` is called again. `before` is
+ * called before the first download. Throws as `read`, `before` and `downloadModel` do.
  */
-export async function withPulled<T>(config: Config, read: () => T | Promise<T>): Promise<T> {
+export async function withPulled<T>(
+  config: Config,
+  read: () => T | Promise<T>,
+  before: () => void | Promise<void> = () => {},
+): Promise<T> {
   const names = new Map<string, string>();
   for (;;) {
     try {
@@ -23,6 +27,7 @@ export async function withPulled<T>(config: Config, read: () => T | Promise<T>):
       const { operand } = error;
       const name = names.get(operand);
       if (name !== undefined) throw new ExitError("model", `${operand} was downloaded as ${name}: use that name.`);
+      if (names.size === 0) await before();
       const { manifest, changed } = await downloadModel(config, operand);
       names.set(operand, manifest.name);
       const done = `${manifest.name}: ${fileSize(bytesOf(manifest))} downloaded.`;

@@ -61,7 +61,7 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
   return absolute;
 }
 
-const NAME = /^((hf|huggingface)\.co\/|hf:(\/\/)?)?\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/i;
+const NAME = /^((hf|huggingface)\.co\/|hf:(\/\/)?)?\w[\w.-]*(\/[\w.-]+)?(:[^/].*)?$/i;
 
 /** Returns whether a text can be a model's name: a URL, or text that is neither a path nor the name of a model file. */
 const isName = (text: string): boolean =>

@@ -68,6 +68,16 @@ export function listen(
   };
 }
 
+/** Throws ListenError when `listen` could not listen at this moment. */
+export async function checkAddress({ host, port }: Config): Promise<void> {
+  try {
+    const fetch = () => new Response(null, { status: 503 });
+    await Bun.serve({ hostname: host, port, reusePort: false, development: false, fetch }).stop(true);
+  } catch (error) {
+    throw listenError(error, host, port);
+  }
+}
+
 function serve(app: App, config: Config) {
   const { host, port, tls } = config;
   const turns = new TurnLimit(REQUESTS_IN_A_TURN);

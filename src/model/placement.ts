@@ -2,7 +2,14 @@
 
 import { memorySize } from "../domain/gib.ts";
 import { usableBytes, type Gpu, type GpuClaim } from "../domain/gpu.ts";
-import { bufferBytes, chooseContext, spareOf, type ContextChoice, type ContextNeeds } from "./context.ts";
+import {
+  bufferBytes,
+  chooseContext,
+  kvBytesPerToken,
+  spareOf,
+  type ContextChoice,
+  type ContextNeeds,
+} from "./context.ts";
 
 /** Memory that a model may take, in bytes. */
 export interface Capacity {
@@ -56,35 +63,44 @@ export function placeModel(needs: Needs, gpuLayers: number, capacity: Capacity):
   const { host, gpus, isShared } = capacity;
   const buffers = bufferBytes(needs);
   const units = unitsOf(needs.model);
+  // A draft model has as many layers there as the model, but seldom more than those: it is counted whole.
+  const draftBytes = ({ context }: ContextChoice) =>
+    needs.draft ? needs.draft.tensorBytes + context * kvBytesPerToken(needs.draft, needs.kvType) : 0;
   const choose = (availableBytes: number) => chooseContext({ ...needs, canPage: false, availableBytes });
   if (gpuLayers >= 0) {
     const share = Math.min(1, gpuLayers / units);
-    const beside = isShared ? host - buffers : host / (1 - share);
-    const context = choose(buffers + Math.min((gpus - buffers) / share, beside));
-    return { gpuLayers, isDivided: share < 1, ...put(context, partOf(context, share, buffers), capacity) };
+    const within = (draft: number) => {
+      const whole = buffers + draft;
+      const beside = isShared ? host - whole : host / (1 - share);
+      return choose(whole + Math.min((gpus - whole) / share, beside));
+    };
+    const context = within(gpuLayers > 0 ? draftBytes(within(0)) : 0);
+    const whole = buffers + (gpuLayers > 0 ? draftBytes(context) : 0);
+    return { gpuLayers, isDivided: share < 1, ...put(context, partOf(context, share, whole), capacity) };
   }
   const whole = choose(gpus);
   const enough = needs.requested ?? Math.min(needs.model.trainedContext, LEAST_CONTEXT);
   const suffices = whole.needBytes <= gpus && whole.context >= enough;
   const context = suffices ? whole : choose(isShared ? host : host + gpus);
   if (context.needBytes <= gpus) return { gpuLayers, isDivided: false, ...put(context, context.needBytes, capacity) };
-  const fitting = Math.floor((units * (gpus - buffers)) / (context.needBytes - buffers));
+  const undivided = buffers + draftBytes(context);
+  const fitting = Math.floor((units * (gpus - undivided)) / (context.needBytes - undivided));
   if (fitting <= 0) {
     const onHost = chooseContext({ ...needs, availableBytes: host });
     const note = "no layer fits on GPUs; the CPU computes all";
     return { gpuLayers: 0, isDivided: false, ...put(onHost, 0, capacity), note };
   }
   const note = `${fitting} of ${units} layers fit on GPUs; the CPU computes the others`;
-  const onGpus = partOf(context, fitting / units, buffers);
+  const onGpus = partOf(context, fitting / units, undivided);
   return { gpuLayers: fitting, isDivided: true, ...put(context, onGpus, capacity), note };
 }
 
 /** llama.cpp counts the output as one more layer. */
 const unitsOf = ({ kvHeads }: Pick<Needs["model"], "kvHeads">): number => kvHeads.length + 1;
 
-/** Returns the bytes on GPUs that have this share of the layers: the compute buffers are there as well. */
-const partOf = ({ needBytes }: ContextChoice, share: number, buffers: number): number =>
-  buffers + share * (needBytes - buffers);
+/** Returns the bytes on GPUs that have this share of the layers, and all of what is not divided. */
+const partOf = ({ needBytes }: ContextChoice, share: number, undivided: number): number =>
+  undivided + share * (needBytes - undivided);
 
 /** Fits the host cache into what is left of RAM when GPUs hold `onGpus` bytes; warns where they do not fit. */
 function put(

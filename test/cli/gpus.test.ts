@@ -146,8 +146,15 @@ describe.skipIf(!isBuilt || process.platform === "darwin")("the memory of GPUs",
   });
 
   test("is read by a build for GPUs", async () => {
+    const log = new RecordingLog();
+    let started = 0;
+    const command = (kind: string) => {
+      started++;
+      return launch.command(kind);
+    };
     // There is no GPU that the file could use.
-    expect(await readGpus(config, native(), launch)).toEqual([]);
+    expect(await readGpus(config, native(), { ...launch, log, command })).toEqual([]);
+    expect([started, log.lines.filter(({ level }) => level === "warn")]).toEqual([1, []]);
   });
 
   test("is not read where no GPU is used", async () => {
@@ -155,9 +162,12 @@ describe.skipIf(!isBuilt || process.platform === "darwin")("the memory of GPUs",
     expect(await readGpus(config, { ...native(), libraries: developmentLibraries() }, fails)).toEqual([]);
   });
 
-  test("does not keep the server from starting when it cannot be read", async () => {
+  test.each([
+    ["when it cannot be read", libraries],
+    ["without the libraries", join(libraries, "missing")],
+  ])("does not keep the server from starting %s", async (_, folder) => {
     const log = new RecordingLog();
-    expect(await readGpus(config, native(), { ...fails, log })).toEqual([]);
+    expect(await readGpus(config, { ...native(), libraries: folder }, { ...fails, log })).toEqual([]);
     expect(log.lines.filter(({ level }) => level === "warn")).toEqual([
       expect.objectContaining({ message: expect.stringContaining("models are fitted into RAM") }),
     ]);

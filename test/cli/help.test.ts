@@ -46,11 +46,6 @@ test("the short help has the common options, every command, and how to see the r
   expect(text).toContain("--help-all");
 });
 
-test("the help says what brackets mean, and the short one where else options can be set", () => {
-  for (const text of [helpText(), fullHelpText()]) expect(text).toContain("Defaults are in brackets.");
-  expect(helpText()).toContain("environment variables");
-});
-
 test.each([80, 100, 120])("the help fits a terminal of %i columns", (width) => {
   const texts = [helpText(width), fullHelpText(width), ...commandNames.map((name) => commandHelp(name, width))];
   expect(Math.max(...texts.map(widest))).toBeLessThanOrEqual(width);

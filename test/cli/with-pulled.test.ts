@@ -1,7 +1,7 @@
 // --pull, as processes against a hub on loopback.
 
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MODEL } from "../native/harness.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
@@ -88,20 +88,22 @@ test("a draft model is downloaded too", async () => {
 
 test.each([
   ["a file of a repository", () => `${REPO}:${FILE}`],
+  ["a file in a folder of a repository", () => `${REPO}:sub/${FILE}`],
+  ["the page of a repository", () => "https://huggingface.co/maker/Mini-GGUF"],
+  ["its page at another hub", () => `${hub.endpoint}/${REPO}/tree/main`],
+  ["the page of a revision", () => `https://hf.co/${REPO}/tree/v2`],
+  ["a file of a revision", () => `https://huggingface.co/${REPO}/resolve/v2/${FILE}?download=true`],
+  ["a file at another hub", () => `${hub.endpoint}/${REPO}/resolve/main/${FILE}`],
+  ["the escaped name of a file", () => `https://huggingface.co/${REPO}/blob/main/mini%2DQ8_0.gguf`],
   ["the address of a file, signed", () => `${hub.cdnUrl}/${REPO}/${FILE}?signature=1`],
+  ["the address of a file in other words", () => `HTTP${hub.cdnUrl.slice(4)}/${REPO}/mini%2DQ8_0.gguf`],
 ])("%s is found again", async (_, name) => {
+  if (name().includes("sub/")) hub.add(REPO, `sub/${FILE}`, { content: CONTENT });
   const args = [...ASK, "--model", name(), "--pull"];
   expect(await finish(args)).toMatchObject({ code: 0, err: expect.stringContaining("4.6 MB downloaded.") });
   const { length } = hub.seen;
   expect(await finish(args)).toMatchObject({ code: 0, err: "" });
   expect(hub.seen).toHaveLength(length);
-});
-
-test("a model whose address is not its name says under which name it was downloaded", async () => {
-  const address = `${hub.endpoint}/${REPO}`;
-  const { code, err } = await finish([...ASK, "--model", address, "--pull"]);
-  expect(code).toBe(3);
-  expect(err).toEndWith(`${DONE}svc: ${address} was downloaded as ${NAME}: use that name.\n`);
 });
 
 test("a download that fails ends as svc pull does, before anything is loaded", async () => {
@@ -112,6 +114,37 @@ test("a download that fails ends as svc pull does, before anything is loaded", a
   }
 });
 
+test("what can be refused at once is refused before the download", async () => {
+  await using other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+  const missing = join(home, "missing.gguf");
+  const refusals = [
+    { args: ["--port", String(other.port)], code: 4, reason: "is in use" },
+    ...["mmproj", "lora", "draft", "embedding-model"].map((option) => ({
+      args: ["--port", "0", `--${option}`, missing],
+      code: 3,
+      reason: `There is no file ${missing}.`,
+    })),
+  ];
+  const ready = join(home, "of-another-server");
+  writeFileSync(ready, "");
+  for (const { args, code, reason } of refusals) {
+    const all = ["serve", "--model", REPO, "--pull", "--ready-file", ready, ...args];
+    expect(await finish(all)).toMatchObject({ code, err: expect.stringContaining(reason) });
+  }
+  expect([hub.seen, existsSync(ready)]).toEqual([[], true]);
+});
+
+test("the file of --ready-file is gone while a model is downloaded", async () => {
+  hub.delay = 10;
+  const ready = join(home, "stale");
+  writeFileSync(ready, "http://127.0.0.1:9999");
+  const child = start(["serve", "--port", "0", "--model", REPO, "--pull", "--ready-file", ready]);
+  await until(() => hub.sent > 1_000_000);
+  expect(existsSync(ready)).toBeFalse();
+  child.kill();
+  await child.exited;
+});
+
 test("without --pull, no request is made", async () => {
   const { code, err } = await finish(["serve", "--port", "0", "--model", REPO]);
   expect([code, err]).toEqual([
@@ -119,6 +152,17 @@ test("without --pull, no request is made", async () => {
     `svc: There is no file ${REPO} and no model of this name in ${models}: svc pull ${REPO} downloads it, and so does this command with --pull.\n`,
   ]);
   expect(hub.seen).toEqual([]);
+});
+
+test.skipIf(process.platform === "win32")("SIGHUP does not end a server's download (POSIX signals)", async () => {
+  hub.delay = 10;
+  const ready = join(home, "reloaded");
+  const child = start(["serve", "--port", "0", "--ctx", "512", "--model", REPO, "--pull", "--ready-file", ready]);
+  await until(() => hub.sent > 1_000_000);
+  child.kill("SIGHUP");
+  await until(() => existsSync(ready) || child.exitCode !== null || child.signalCode !== null, 60_000);
+  child.kill();
+  expect([await child.exited, await child.stderr.text()]).toEqual([0, expect.stringContaining(DONE)]);
 });
 
 describe.each([

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { GIB } from "../../src/domain/gib.ts";
 import type { Gpu } from "../../src/domain/gpu.ts";
-import type { ContextNeeds } from "../../src/model/context.ts";
+import { kvBytesPerToken, type ContextNeeds } from "../../src/model/context.ts";
 import { gpuCapacity, gpuClaim, placeModel, type Capacity } from "../../src/model/placement.ts";
 
 const LAYERS = 47;
@@ -46,6 +46,23 @@ describe("with as many layers on GPUs as fit", () => {
     expect([gpuLayers, isDivided, warning]).toEqual([layers, layers > 0, undefined]);
     expect(context.context).toBeGreaterThanOrEqual(least);
     expect(context.context).toBeLessThanOrEqual(most);
+  });
+
+  test("a draft model is there whole, however few layers it has", () => {
+    const draft = { ...model(4), kvHeads: Array.from({ length: 20 }, () => 4) };
+    const all = { ...needs, model: model(40), draft };
+    const on = machine(120, 23);
+    const { gpuLayers, context, isDivided, warning } = placeModel(all, -1, on);
+    expect([isDivided, warning]).toEqual([true, undefined]);
+    const ofDraft = draft.tensorBytes + context.context * kvBytesPerToken(draft, needs.kvType);
+    const share = gpuLayers / (LAYERS + 1);
+    const taken = (layers: number) => ofDraft + (layers / (LAYERS + 1)) * (context.needBytes - ofDraft);
+    expect(share).toBeGreaterThan(0.3);
+    expect(taken(gpuLayers)).toBeLessThanOrEqual(on.gpus);
+    // With as many layers as would fit without it, too little memory is left.
+    const { gpuLayers: alone } = placeModel({ ...needs, model: model(40) }, -1, on);
+    expect(placeModel(all, alone, on).warning).toContain("the model needs");
+    expect(placeModel(all, gpuLayers - 4, on).warning).toBeUndefined();
   });
 
   test("what goes there leaves none of their memory short, however much there is", () => {

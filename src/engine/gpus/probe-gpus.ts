@@ -6,14 +6,17 @@ import type { Launch } from "../process/supervisor-options.ts";
 import { Supervisor } from "../process/supervisor.ts";
 import type { GpuOptions, GpuReport } from "./protocol.ts";
 
-/** Returns the GPUs that models are computed on. Rejects with an Error when the libraries or a driver fail. */
+/** Milliseconds without an answer after which a driver counts as failed: nothing listens before, whatever engines may take. */
+const LIMIT_MS = 20_000;
+
+/** Returns the GPUs that models are computed on. Rejects with an Error when the libraries or a driver fail or hang. */
 export async function probeGpus(libraries: string, launch: Launch): Promise<readonly Gpu[]> {
   let report: GpuReport | undefined;
   const supervisor = new Supervisor<GpuOptions, GpuReport, never, never>({
     kind: "gpus",
     model: "",
     load: () => ({ libraries }),
-    launch,
+    launch: { ...launch, engineTimeoutMs: LIMIT_MS },
     start: "eager",
     idleMs: 0,
     onReady: (ready) => (report = ready),

@@ -33,7 +33,7 @@ export class MemoryBudget {
   private turn: Promise<void> | undefined;
   /** Bytes on GPUs that each tenant got when it was loaded last. */
   private readonly onGpus = new WeakMap<MemoryTenant, number>();
-  /** The loads onto GPUs that have a claim, in order; each resolves when it is over. */
+  /** The loads onto GPUs, in order; each resolves when it is over. */
   private readonly gpuLoads = new Map<MemoryTenant, PromiseWithResolvers<void>>();
 
   /** `available`: returns the bytes of RAM that can be taken at the moment. */
@@ -70,10 +70,15 @@ export class MemoryBudget {
 
   /** Loads onto GPUs follow each other: what the one under way will still take cannot be known. */
   private claimGpus(tenant: MemoryTenant, need: Need): Promise<void> {
-    this.settle(tenant);
-    const before = [...this.gpuLoads.values()].map(({ promise }) => promise);
-    this.gpuLoads.set(tenant, Promise.withResolvers());
+    const before = [...this.gpuLoads].flatMap(([other, { promise }]) => (other === tenant ? [] : [promise]));
+    this.enterGpus(tenant);
     return Promise.all(before).then(() => this.inTurn(() => this.makeRoom(tenant, need)));
+  }
+
+  /** Call before a tenant that claims nothing loads onto GPUs: other loads onto them wait until it is settled. */
+  enterGpus(tenant: MemoryTenant): void {
+    this.settle(tenant);
+    this.gpuLoads.set(tenant, Promise.withResolvers());
   }
 
   private inTurn(work: () => Promise<void>): Promise<void> {

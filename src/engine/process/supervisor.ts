@@ -307,6 +307,8 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
         file,
       });
     }
+    const { start, onGpus, launch } = this.options;
+    if (start === "eager" && onGpus) launch.memory.enterGpus(this);
     try {
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);

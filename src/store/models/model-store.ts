@@ -10,7 +10,7 @@ import { KNOWN_SETS, type ModelPart } from "./known-sets.ts";
 import { partsOf, writeWhole, writing } from "./part-file.ts";
 import { PullError } from "./pull-error.ts";
 import { isSafePath } from "./remote-file.ts";
-import { inFull, tessdataLanguage } from "./short-names.ts";
+import { inFull, tessdataLanguage, withoutQuery } from "./short-names.ts";
 
 export interface StoredFile {
   /** Path relative to the folder of models. */
@@ -67,7 +67,8 @@ export class ModelStore {
     const readings = [(full: string) => full, untagged, short, (full: string) => untagged(short(full)), withoutUd];
     const named = readings.map((reading) => among.filter((model) => reading(model.name.toLowerCase()) === wanted));
     const byFile = among.filter(({ files }) => files.some(({ path }) => isOfFile(wanted, path.toLowerCase())));
-    const byUrl = among.filter(({ url }) => url === name.replace(/[?#].*$/, ""));
+    const address = withoutQuery(name);
+    const byUrl = among.filter(({ url }) => url === address);
     const matching = [...named, byFile, byUrl].find(({ length }) => length > 0) ?? [];
     return matching
       .map((model) => ({ model, ready: this.isReady(model) ? 0 : 1 }))

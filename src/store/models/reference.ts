@@ -56,6 +56,23 @@ export function parseReference(text: string, endpoint: string): Reference {
   return { kind: "hub", repo, revision: MAIN, ...(wanted !== undefined && { wanted }) };
 }
 
+const HUB_PAGES = "https://huggingface.co";
+const PYPI_PAGES = "https://pypi.org/project";
+
+/** Returns the URL that a model is stored with: never with a query, which may hold a signature. */
+export function sourceUrl(reference: Reference): string {
+  if (reference.kind === "url") return `${reference.url.origin}${reference.url.pathname}`;
+  if (reference.kind === "hub") {
+    const { repo, revision } = reference;
+    return `${HUB_PAGES}/${repo}${revision === MAIN ? "" : `/tree/${revision}`}`;
+  }
+  const { set } = reference;
+  return "wheel" in set ? `${PYPI_PAGES}/${set.wheel.package}` : `${HUB_PAGES}/${set.repos[0].repo}`;
+}
+
+/** Returns the reference as `owner/name` or `owner/name:WANTED`. */
+export const hubName = ({ repo, wanted }: HubReference): string => `${repo}${wanted === undefined ? "" : `:${wanted}`}`;
+
 /** Converts `owner/name/path/of/file` to `owner/name:path/of/file`; returns other texts unchanged. */
 function withColon(text: string): string {
   const [owner, name, ...path] = text.split("/");

@@ -28,9 +28,11 @@ const WHISPERS: Readonly<Record<string, number>> = {
 /** Prefixes of hub names in other programs. */
 const HUB_PREFIX = /^(?:(?:hf|huggingface)\.co\/|hf:(?:\/\/)?)/i;
 
-/** The URL of a file at the hub, or of the page that shows it. */
-const HUB_FILE =
-  /^https?:\/\/(?:www\.)?(?:huggingface|hf)\.co\/([^/]+\/[^/]+)\/(?:blob|raw|resolve)\/main\/([^?#]+).*$/i;
+/** The URL of a file at the hub, or of the page that shows it, as `withoutQuery` returns it. */
+const HUB_FILE = /^https?:\/\/(?:www\.)?(?:huggingface|hf)\.co\/([^/]+\/[^/]+)\/(?:blob|raw|resolve)\/main\/(.+)$/is;
+
+/** Returns a URL without its query and fragment. Clients choose how long it is. */
+export const withoutQuery = (url: string): string => url.split(/[?#]/, 1)[0] ?? "";
 
 /**
  * Returns the full name: `whisper:base` is ggerganov/whisper.cpp:ggml-base, `hf.co/owner/name` is owner/name, the URL
@@ -38,9 +40,10 @@ const HUB_FILE =
  */
 export function inFull(name: string): string {
   const { prefix, full } = WHISPER;
-  return name.toLowerCase().startsWith(prefix) && name.length > prefix.length
-    ? `${full}${name.slice(prefix.length)}`
-    : name.replace(HUB_FILE, "$1:$2").replace(HUB_PREFIX, "");
+  if (name.toLowerCase().startsWith(prefix) && name.length > prefix.length)
+    return `${full}${name.slice(prefix.length)}`;
+  const [, repo, file] = HUB_FILE.exec(withoutQuery(name)) ?? [];
+  return repo === undefined ? name.replace(HUB_PREFIX, "") : `${repo}:${file}`;
 }
 
 const TESSDATA = "tessdata:";

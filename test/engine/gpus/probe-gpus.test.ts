@@ -9,6 +9,7 @@ import { probeGpus } from "../../../src/engine/gpus/probe-gpus.ts";
 import { isBuilt } from "../../native/whisper-harness.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { testLaunch } from "../../support/launch.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { childrenOf } from "../../support/processes.ts";
 
 setDefaultTimeout(30_000);
@@ -33,6 +34,22 @@ describe.skipIf(!isBuilt)("devices", () => {
 
 test("libraries that cannot be loaded are an error, not a machine without GPUs", async () => {
   await expect(probeGpus(temporaryFolder(), testLaunch())).rejects.toThrow("cannot load the native library");
+});
+
+test("a driver that hangs is an error within seconds, although engines may be silent for ever", async () => {
+  const clock = new TestClock();
+  const hanging = testLaunch({ command: () => ["sleep", "600"], clock });
+  const probed = probeGpus("", hanging).then(
+    () => "read",
+    (error: Error) => error.message,
+  );
+  let said: string | undefined;
+  void probed.then((message) => (said = message));
+  for (let second = 0; said === undefined && second < 120; second++) {
+    clock.pass(1000);
+    await Bun.sleep(20);
+  }
+  expect(said).toContain("made no progress for 20 s while loading");
 });
 
 describe("the devices for models", () => {

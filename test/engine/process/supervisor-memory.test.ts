@@ -1,6 +1,7 @@
 // Supervisors whose engines do not fit into memory together.
 
 import { afterEach, describe, expect, test } from "bun:test";
+import { GpuMemory } from "../../../src/engine/process/gpu-memory.ts";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejectionCode } from "../../support/thrown.ts";
@@ -26,6 +27,20 @@ describe("where memory is short", () => {
     expect(second.status().state).toBe("unloaded");
     const swap = ["engine unloaded: memory", "engine loaded: requested"];
     expect(decisions).toEqual(["engine loaded: requested", ...swap, ...swap]);
+  });
+
+  test("an engine reads the GPUs once the one that is loaded from the start has its memory there", async () => {
+    const states: string[] = [];
+    const gpus = new GpuMemory(async () => {
+      states.push(first.status().state);
+      return [{ free: 1e9, total: 2e9, isShared: false }];
+    });
+    const memory = new MemoryBudget(() => 1e9, gpus);
+    const onGpus = { bytes: 1, orHost: true };
+    const first = start({ memory, start: "eager", onGpus, loadMs: 300 });
+    const second = start({ memory, needBytes: 1, onGpus });
+    expect((await count(second, { to: 1 })).at(-1)).toMatchObject({ count: 1 });
+    expect(states).toEqual(["ready"]);
   });
 
   test("an engine with work is not unloaded: the other's job is refused, and runs when there is memory", async () => {

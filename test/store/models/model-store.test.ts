@@ -61,6 +61,18 @@ test("models are found by names of their files, and without a tag's UD-", async 
   expect(store.find("a/b:q4_k_xl")?.name).toBe("a/B:Q4_K_XL");
 });
 
+test.each(["?", "#", ":", "/", "hf.co/", "a/"])(
+  "a name of a million characters, such as %s, is searched for at once",
+  async (text) => {
+    await add("Q8_0");
+    // Quadratic work takes longer than a test may.
+    const long = `${text.repeat(1_000_000 / text.length)}\n`;
+    const file = "https://hf.co/a/b/raw/main/";
+    for (const name of [long, `${file}${long}`, `${file}${"a".repeat(1_000_000)}?\n`])
+      expect(store.find(name)).toBeUndefined();
+  },
+);
+
 test("a complete model has priority over an incomplete one", async () => {
   await add("Q8_0");
   const best = await add("Q4_K_M");
