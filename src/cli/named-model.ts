@@ -136,13 +136,14 @@ export function filesInUse(config: Config): string[] {
 }
 
 /** Returns the paths among the names of models and adapters in the options that a server uses. */
-export const givenPaths = (config: Config): string[] => namesIn(config).filter((name) => isAbsolute(name));
+export const givenPaths = (config: Config): string[] =>
+  namesIn(config).filter((name) => isAbsolute(name) && (config.speculation || name !== config.draft));
 
 /** Returns the names and paths of models and adapters in the options that a server uses. */
 function namesIn(config: Config): string[] {
   const { model, mmproj, draft, lora, chatModels, embeddingModels, rerankModels, transcriptionModels } = config;
   const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
-  const text = [model, mmproj, config.speculation ? draft : undefined, ...lora.map(({ path }) => path)];
+  const text = [model, mmproj, draft, ...lora.map(({ path }) => path)];
   const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, imageModels, imageUpscaleModels];
   const images = [imageVae, imageTaesd, ...imageTextEncoders, ...imageLora.map(({ path }) => path)];
   const names = [...(config.serveModel ? text : []), ...lists.flat(), ...images];

@@ -34,16 +34,23 @@ interface HangupActions {
 
 /**
  * Handles SIGHUP from now on, on systems that have this signal. Until the returned function is called with what it does,
- * it asks for nothing, and the program ends with its terminal.
+ * the program ends with its terminal, and a reload is only noted, to follow then.
  */
 export function handleHangup(): (actions: HangupActions) => void {
   // On Windows SIGHUP is sent only when the console closes, and the default action is right there.
   if (process.platform === "win32") return () => {};
   // nohup sets SIGHUP to be ignored: this must be read before a handler is installed.
   const endsWithTerminal = hasTerminal() && !ignoresHangup();
-  let actions: HangupActions = { reload: () => {}, hangUp: () => process.exit(exitCodes.interrupted.code) };
+  let isReloadDue = false;
+  let actions: HangupActions = {
+    reload: () => (isReloadDue = true),
+    hangUp: () => process.exit(exitCodes.interrupted.code),
+  };
   process.on("SIGHUP", () => (endsWithTerminal && !hasTerminal() ? actions.hangUp() : actions.reload()));
-  return (given) => (actions = given);
+  return (given) => {
+    actions = given;
+    if (isReloadDue) given.reload();
+  };
 }
 
 /** Reads the configuration again and applies its upstreams; logs what does not take effect. */

@@ -82,9 +82,12 @@ test("of a long chat's media, the newest are sent, and in place of others their 
   expect(urls.length).toBe(maxCount - 7);
   expect([...newMedia(request, path).values()]).toEqual([...Array(maxCount - 8).keys()].map((at) => `${at + 9}.png`));
   expect(second?.content?.length).toBe(maxCount - 6);
-  // The server refuses what is too much for one message.
-  const all = [turn("user", "All", pictures(0, maxCount + 1))];
-  expect(JSON.stringify(chatRequest(all, {}, LOCAL))).not.toContain("no longer");
+  // The server refuses what is too much for one message, also when a tool was called meanwhile.
+  const all = [turn("user", "Before", pictures(0, 1)), turn("user", "All", pictures(1, maxCount + 2))];
+  for (const more of [[], [turn("assistant", "", { toolCalls: [] }), turn("tool", "1")]]) {
+    const text = JSON.stringify(chatRequest([...all, ...more], {}, LOCAL));
+    expect(text.match(/no longer shown/g)).toHaveLength(1);
+  }
 });
 
 test("pictures beyond a request's limit leave its beginning as it was, for the prompt's cache", () => {

@@ -68,10 +68,11 @@ export function readTools(text: string): NonNullable<ChatCompletionRequest["tool
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** Returns the newest media, as many as fit into a request. Those of the last turn are never left out in silence. */
+/** Returns the newest media, as many as fit into a request. Those of the last message are never left out in silence. */
 function sentMedia(path: readonly Turn[]): ReadonlySet<Attachment> {
   const all = mediaOf(path);
-  const own = mediaOf(path.slice(-1)).length;
+  const last = path.findLastIndex(({ role }) => role === "user");
+  const own = mediaOf(path.slice(Math.max(last, 0))).length;
   let room = MOST_CHARACTERS;
   const tooLong = all.findLastIndex(({ data }) => (room -= data.length) < 0) + 1;
   const tooMany = Math.ceil((all.length - MOST_MEDIA) / LEFT_OUT) * LEFT_OUT;
