@@ -87,15 +87,9 @@ test("a draft model is downloaded too", async () => {
 });
 
 test.each([
-  ["a file of a repository", () => `${REPO}:${FILE}`],
   ["a file in a folder of a repository", () => `${REPO}:sub/${FILE}`],
-  ["the page of a repository", () => "https://huggingface.co/maker/Mini-GGUF"],
   ["its page at another hub", () => `${hub.endpoint}/${REPO}/tree/main`],
-  ["the page of a revision", () => `https://hf.co/${REPO}/tree/v2`],
   ["a file of a revision", () => `https://huggingface.co/${REPO}/resolve/v2/${FILE}?download=true`],
-  ["a file at another hub", () => `${hub.endpoint}/${REPO}/resolve/main/${FILE}`],
-  ["the escaped name of a file", () => `https://huggingface.co/${REPO}/blob/main/mini%2DQ8_0.gguf`],
-  ["the address of a file, signed", () => `${hub.cdnUrl}/${REPO}/${FILE}?signature=1`],
   ["the address of a file in other words", () => `HTTP${hub.cdnUrl.slice(4)}/${REPO}/mini%2DQ8_0.gguf`],
 ])("%s is found again", async (_, name) => {
   if (name().includes("sub/")) hub.add(REPO, `sub/${FILE}`, { content: CONTENT });

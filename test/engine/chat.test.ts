@@ -372,32 +372,34 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     input_audio: { data: Buffer.from(file).toString("base64"), format: "wav" },
   });
 
-  test.each(["a.wav", "tone.mp3", "opus.ogg", "opus.webm", "aac.m4a", "aac.mov", "tone.aac", "tone.aiff", "tone.caf"])(
-    "understands sound: %s",
-    async (name) => {
-      const fixture = join(import.meta.dir, "../audio/fixtures", name);
-      const file = name === "a.wav" ? wavFile(1, 16_000) : readFileSync(fixture);
-      const answer = await ask({ messages: user([soundPart(file), text("What do you hear?")]), max_tokens: 4 });
-      expect([answer.status, answer.choices[0]?.finish_reason]).toEqual([200, "length"]);
-      expect(answer.usage.prompt_tokens).toBeGreaterThan(100);
-    },
-  );
-
-  test("refuses sounds that are too long together, whoever decodes them, and ones that cannot be decoded", async () => {
-    const opus = readFileSync(join(import.meta.dir, "../audio/fixtures/opus.ogg"));
-    // 29 minutes and 59 seconds: little as a file, much as samples.
-    const long = wavFile(1799, 1000);
-    const refusal = async (...files: readonly Uint8Array[]) => {
-      const { status, error } = await ask({ messages: user(files.map(soundPart)), max_tokens: 1 });
-      return [status, error?.code, error?.param, error?.message];
-    };
-    const param = "messages.0.content.1.input_audio.data";
-    const sentence = `'${param}': the sounds of a request are longer than 1800 seconds together.`;
-    expect(await refusal(long, wavFile(2, 1000))).toEqual([400, "invalid_value", param, sentence]);
-    expect(await refusal(long, opus)).toEqual([400, "invalid_value", param, sentence]);
-    const damaged = expect.stringContaining("AAC, AIFF or CAF that can be decoded; got Ogg: ");
-    expect(await refusal(wavFile(1, 1000), opus.subarray(0, 40))).toEqual([400, "invalid_value", param, damaged]);
+  // What decodes them does not depend on the projector.
+  const isFirst = kind === "tiles";
+  const others = ["opus.ogg", "opus.webm", "aac.m4a", "aac.mov", "tone.aac", "tone.aiff", "tone.caf"];
+  test.each(["a.wav", "tone.mp3", ...(isFirst ? others : [])])("understands sound: %s", async (name) => {
+    const fixture = join(import.meta.dir, "../audio/fixtures", name);
+    const file = name === "a.wav" ? wavFile(1, 16_000) : readFileSync(fixture);
+    const answer = await ask({ messages: user([soundPart(file), text("What do you hear?")]), max_tokens: 4 });
+    expect([answer.status, answer.choices[0]?.finish_reason]).toEqual([200, "length"]);
+    expect(answer.usage.prompt_tokens).toBeGreaterThan(100);
   });
+
+  if (isFirst) {
+    test("refuses sounds that are too long together, and ones that cannot be decoded", async () => {
+      const opus = readFileSync(join(import.meta.dir, "../audio/fixtures/opus.ogg"));
+      // 29 minutes and 59 seconds: little as a file, much as samples.
+      const long = wavFile(1799, 1000);
+      const refusal = async (...files: readonly Uint8Array[]) => {
+        const { status, error } = await ask({ messages: user(files.map(soundPart)), max_tokens: 1 });
+        return [status, error?.code, error?.param, error?.message];
+      };
+      const param = "messages.0.content.1.input_audio.data";
+      const sentence = `'${param}': the sounds of a request are longer than 1800 seconds together.`;
+      expect(await refusal(long, wavFile(2, 1000))).toEqual([400, "invalid_value", param, sentence]);
+      expect(await refusal(long, opus)).toEqual([400, "invalid_value", param, sentence]);
+      const damaged = expect.stringContaining("AAC, AIFF or CAF that can be decoded; got Ogg: ");
+      expect(await refusal(wavFile(1, 1000), opus.subarray(0, 40))).toEqual([400, "invalid_value", param, damaged]);
+    });
+  }
 
   test("reports the progress of a prompt as soon as its sound is computed", async () => {
     const sound = { data: Buffer.from(wavFile(1.5, 16_000)).toString("base64"), format: "wav" };

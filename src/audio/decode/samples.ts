@@ -139,6 +139,7 @@ export async function* ffmpegSamples(
       new Uint8Array(samples.buffer).set(all.subarray(0, whole));
       yield samples;
     }
+    signal?.throwIfAborted();
   } catch {
     signal?.throwIfAborted();
     throw new DamagedSound("a file that ffmpeg cannot read");

@@ -36,7 +36,7 @@ test("libraries that cannot be loaded are an error, not a machine without GPUs",
   await expect(probeGpus(temporaryFolder(), testLaunch())).rejects.toThrow("cannot load the native library");
 });
 
-test("a driver that hangs is an error within seconds, although engines may be silent for ever", async () => {
+test("a driver that hangs is an error within a minute, although engines may be silent for ever", async () => {
   const clock = new TestClock();
   const hanging = testLaunch({ command: () => ["sleep", "600"], clock });
   const probed = probeGpus("", hanging).then(
@@ -49,7 +49,7 @@ test("a driver that hangs is an error within seconds, although engines may be si
     clock.pass(1000);
     await Bun.sleep(20);
   }
-  expect(said).toContain("made no progress for 20 s while loading");
+  expect(said).toContain("made no progress for 60 s while loading");
 });
 
 describe("the devices for models", () => {

@@ -110,6 +110,8 @@ export class SoundQueue {
       const tooLong = tooLongTogether(field, this.maxSeconds);
       const limits = { field, maxSeconds, tooLong, signal };
       const wav = this.kept.get(medium.id) ?? (await wavOf(contentOf(medium), this.tools, limits));
+      // Of a sound that was not decoded to its end, nothing may be kept.
+      signal.throwIfAborted();
       maxSeconds -= (wav.length - HEAD.length) / BYTES_PER_SAMPLE / SAMPLE_RATE;
       if (maxSeconds < 0) throw tooLong;
       this.keep(medium.id, wav);
