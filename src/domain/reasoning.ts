@@ -26,7 +26,7 @@ export interface ReasoningRequest {
   /** An explicit yes or no; takes precedence over `effort`. */
   readonly enabled?: boolean;
   readonly effort?: Effort;
-  /** False: `effort` does not turn reasoning on or off, but templates that always reason receive it. */
+  /** False: `effort` does not turn reasoning on or off; templates receive it unless reasoning is off. */
   readonly effortDecides?: false;
   /** Tokens; -1 removes the server's default limit. */
   readonly budget?: number;
