@@ -134,6 +134,19 @@ test("what is kept of an answer is gone with its chat, or once the answer is com
   expect(chats()).toEqual([]);
 });
 
+test("what is kept of an answer stays if a reload ends it before it is stored", async () => {
+  const id = await ask();
+  await settled();
+  const { put } = history;
+  history.put = () => new Promise(() => {});
+  session.keepAnswers();
+  session.stop();
+  while (session.run) await Bun.sleep(1);
+  await Bun.sleep(5);
+  expect(tab.get(ANSWERS)).toContain(id);
+  history.put = put;
+});
+
 test("where no chats are stored, no answers are", async () => {
   session = new Session(new EndlessApi(), undefined, tab);
   await session.loadModels();

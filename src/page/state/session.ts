@@ -70,7 +70,8 @@ export class Session {
       await this.reread(summary.id);
       return this.chats.relist(summary);
     }
-    for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
+    if (id === undefined) this.dropAll();
+    else this.drop(id);
     this.drafts.forget(id);
     if (id === undefined || id === this.conversation.value.id) this.leave();
     await this.chats.removedElsewhere(id);
@@ -180,7 +181,7 @@ export class Session {
     const copy = tree.fork(this.conversation.value, turn.id, newId(), Date.now());
     this.wanted = copy.id;
     this.conversation.value = copy;
-    this.store(copy);
+    void this.store(copy);
   }
 
   stop(): void {
@@ -192,7 +193,7 @@ export class Session {
     if (this.runs.value.size === 0 || !this.chats.areKept) return;
     const answers = Array.from(this.runs.value, ([id, run]): CutAnswer => [id, run.turn, run.answer.value.turn]);
     this.tab.set(ANSWERS, JSON.stringify(answers));
-    for (const [id, run] of this.runs.value) this.keep(id, run);
+    for (const [id, run] of this.runs.value) void this.keep(id, run);
   }
 
   /** Stores what this tab had of its answers before it was reloaded. */
@@ -234,7 +235,7 @@ export class Session {
   }
 
   async removeAll(): Promise<void> {
-    for (const id of this.runs.value.keys()) this.drop(id);
+    this.dropAll();
     this.drafts.forget();
     this.leave();
     await this.chats.remove();
@@ -268,41 +269,58 @@ export class Session {
     this.change((conversation) => tree.addTurn(conversation, turn));
     this.announcement.value = "Writing an answer.";
     const pace = tree.mediaLength(run.current) > LARGE ? SAVE_MS.large : SAVE_MS.usual;
-    const saving = setInterval(() => this.keep(id, run), pace);
+    const saving = setInterval(() => void this.keep(id, run), pace);
     const end = await run.write(this.api, parent, model);
     clearInterval(saving);
     if (this.runs.value.get(id) !== run) return;
-    batch(() => {
-      this.keep(id, run, end);
-      this.drop(id);
+    const stored = batch(() => {
+      const storing = this.keep(id, run, end);
+      this.forget(id);
       this.announcement.value = announcementOf(end);
+      return storing;
     });
+    // A reload ends it first, and leaves no time to store it: until then, the tab keeps it.
+    await stored;
+    if (!this.runs.value.has(id)) this.discard(id);
     // The model's context length may be known only after it was loaded.
     await this.loadModels();
   }
 
   /** Stores an answer so far, and how it ended. */
-  private keep(id: string, run: Run, end: Partial<Turn> = {}): void {
+  private async keep(id: string, run: Run, end: Partial<Turn> = {}): Promise<void> {
     // Storing a turn of a conversation that was removed meanwhile would restore the conversation.
     if (this.runs.value.get(id) !== run) return;
-    this.update(id, (one) => tree.changeTurn(one, run.turn, { ...run.answer.value.turn, ...end }));
+    await this.update(id, (one) => tree.changeTurn(one, run.turn, { ...run.answer.value.turn, ...end }));
   }
 
   /** Aborts the answer in a conversation, and discards what it would still write and what was kept of it. */
   private drop(id: string): void {
+    this.runs.value.get(id)?.abort.abort();
+    this.forget(id);
+    this.discard(id);
+  }
+
+  private discard(id: string): void {
+    this.tab.set(ANSWERS, JSON.stringify(this.cutAnswers().filter(([chat]) => chat !== id)));
+  }
+
+  private dropAll(): void {
+    for (const id of this.runs.value.keys()) this.drop(id);
+    this.tab.set(ANSWERS, "[]");
+  }
+
+  private forget(id: string): void {
     const runs = new Map(this.runs.value);
-    runs.get(id)?.abort.abort();
     runs.delete(id);
     this.runs.value = runs;
-    this.tab.set(ANSWERS, JSON.stringify(this.cutAnswers().filter(([chat]) => chat !== id)));
   }
 
   /** Changes the shown conversation. */
   private change(change: (conversation: Conversation) => Conversation): void {
-    this.update(this.conversation.value.id, change);
+    void this.update(this.conversation.value.id, change);
   }
 
-  private update(id: string, change: (conversation: Conversation) => Conversation): void {
+  private async update(id: string, change: (conversation: Conversation) => Conversation): Promise<void> {
     const run = this.runs.value.get(id);
     const shown = this.conversation.value.id === id ? this.conversation.value : run?.current;
     // The conversation was removed meanwhile.
@@ -311,13 +329,13 @@ export class Session {
     if (run) run.current = changed;
     if (this.conversation.value.id === id) this.conversation.value = changed;
     // An empty conversation is not stored.
-    if (changed.leaf !== null) this.store(changed);
+    if (changed.leaf !== null) await this.store(changed);
   }
 
-  private store(conversation: Conversation): void {
+  private store(conversation: Conversation): Promise<void> {
     const turn = this.runs.value.get(conversation.id)?.turn ?? "";
     const isWriting = conversation.turns[turn] && conversation.turns[turn].finish === undefined;
-    void this.chats.put(conversation, isWriting ? turn : undefined);
+    return this.chats.put(conversation, isWriting ? turn : undefined);
   }
 
   /** Shows an empty conversation until the chosen one, if any, is read. */
