@@ -1,6 +1,6 @@
 // Helpers for what browsers make complicated.
 
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 /** Whether writing needs no on-screen keyboard, which would hide the conversation. */
 export const hasKeyboard = (): boolean => !matchMedia("(pointer: coarse)").matches;
@@ -72,7 +72,8 @@ export function chooseFiles(accept: string, chosen: (files: readonly File[]) => 
  */
 export function useDroppedFiles(take?: (files: readonly File[]) => void): boolean {
   const [isOver, setOver] = useState(false);
-  useEffect(() => {
+  // Before the next event: files belong to the chat that is shown.
+  useLayoutEffect(() => {
     const over = (event: DragEvent) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
