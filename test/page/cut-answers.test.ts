@@ -2,8 +2,8 @@ import { beforeEach, expect, test } from "bun:test";
 import { changeTurn, type Turn } from "../../src/page/logic/conversation.ts";
 import { Kept } from "../../src/page/state/kept.ts";
 import { Session } from "../../src/page/state/session.ts";
-import { EndlessApi } from "./endless-api.ts";
-import { MemoryHistory } from "./memory-history.ts";
+import { askIn, EndlessApi } from "./endless-api.ts";
+import { MemoryHistory, storedIn } from "./memory-history.ts";
 
 const ANSWERS = "svc.answers";
 
@@ -18,19 +18,8 @@ beforeEach(async () => {
   await session.loadModels();
 });
 
-/** Starts an answer, and returns the conversation's id. */
-async function ask(): Promise<string> {
-  session.begin();
-  session.send("Hi");
-  while (session.run?.answer.value.turn.text !== "Hello") await Bun.sleep(5);
-  return session.conversation.value.id;
-}
-
-/** Waits until what was stopped has ended, and everything is stored. */
-async function settled(): Promise<void> {
-  do await Bun.sleep(1);
-  while (history.pending > 0);
-}
+const ask = () => askIn(session);
+const settled = () => storedIn(history);
 
 async function stopAll(): Promise<void> {
   for (const { abort } of session.runs.value.values()) abort.abort();

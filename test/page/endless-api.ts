@@ -1,6 +1,7 @@
 // A server whose answers never end.
 
 import { Api } from "../../src/page/state/api.ts";
+import type { Session } from "../../src/page/state/session.ts";
 
 /** A server that writes a word, and nothing more until the client disconnects. */
 export class EndlessApi extends Api {
@@ -15,4 +16,12 @@ export class EndlessApi extends Api {
     });
     return new Response(body);
   }
+}
+
+/** Starts an answer in a new conversation, and returns the conversation's id once the word is there. */
+export async function askIn(session: Session): Promise<string> {
+  session.begin();
+  session.send("Hi");
+  while (session.run?.answer.value.turn.text !== "Hello") await Bun.sleep(5);
+  return session.conversation.value.id;
 }

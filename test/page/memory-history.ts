@@ -38,3 +38,9 @@ export class MemoryHistory {
     return done;
   }
 }
+
+/** Waits until what was stopped has ended, and everything is stored. */
+export async function storedIn(history: MemoryHistory): Promise<void> {
+  do await Bun.sleep(1);
+  while (history.pending > 0);
+}

@@ -4,8 +4,8 @@ import { messagePlace } from "../../src/page/state/drafts.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
 import { OtherTabs } from "../../src/page/state/other-tabs.ts";
 import { Session } from "../../src/page/state/session.ts";
-import { EndlessApi } from "./endless-api.ts";
-import { MemoryHistory } from "./memory-history.ts";
+import { askIn, EndlessApi } from "./endless-api.ts";
+import { MemoryHistory, storedIn } from "./memory-history.ts";
 
 const { localStorage } = globalThis;
 beforeAll(() => {
@@ -38,19 +38,8 @@ async function elsewhere(id: string): Promise<Session> {
   return other;
 }
 
-/** Starts an answer, and returns the conversation's id. */
-async function ask(): Promise<string> {
-  session.begin();
-  session.send("Hi");
-  while (session.run?.answer.value.turn.text !== "Hello") await Bun.sleep(5);
-  return session.conversation.value.id;
-}
-
-/** Waits until what was stopped has ended, and everything is stored. */
-async function settled(): Promise<void> {
-  do await Bun.sleep(1);
-  while (history.pending > 0);
-}
+const ask = () => askIn(session);
+const settled = () => storedIn(history);
 
 test("an answer that is stopped keeps its text so far", async () => {
   const id = await ask();
