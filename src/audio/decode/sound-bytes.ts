@@ -14,28 +14,35 @@ export interface SoundBytes {
 /** The path of a sound file, or its bytes. */
 export type SoundFile = string | Uint8Array;
 
-/** Opens a file for reading. Throws the system's error. */
+/** Opens a sound file for reading. Throws the system's error. */
 export function openBytes(source: SoundFile): SoundBytes {
-  const bytes = typeof source === "string" ? undefined : source;
+  if (typeof source !== "string") return reader(source.length, (offset, out) => copy(source, offset, out));
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-  const fd = typeof source === "string" ? openSync(source, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) : -1;
+  const fd = openSync(source, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const read = (offset: number, out: Uint8Array) => readSync(fd, out, 0, out.length, offset);
+  return reader(fstatSync(fd).size, read, () => closeSync(fd));
+}
+
+function reader(size: number, read: SoundBytes["read"], close = () => {}): SoundBytes {
   let position = 0;
   return {
-    size: bytes?.length ?? fstatSync(fd).size,
+    size,
     get position() {
       return position;
     },
     read(offset, out) {
-      const part = bytes?.subarray(offset, offset + out.length);
-      if (part) out.set(part);
-      const count = part?.length ?? readSync(fd, out, 0, out.length, offset);
+      const count = read(offset, out);
       position = offset + count;
       return count;
     },
-    close() {
-      if (!bytes) closeSync(fd);
-    },
+    close,
   };
+}
+
+function copy(source: Uint8Array, offset: number, out: Uint8Array): number {
+  const part = source.subarray(offset, offset + out.length);
+  out.set(part);
+  return part.length;
 }
 
 /** Returns at most `length` bytes from `offset`. */
