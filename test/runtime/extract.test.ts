@@ -19,7 +19,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { downloadOf, extract, extractInto, isDownloaded, removeUnused } from "../../ffi/runtime/extract.ts";
+import { downloadOf, extract, extractInto, isDownloaded, isSound, removeUnused } from "../../ffi/runtime/extract.ts";
 import { keepsBelow } from "../../ffi/runtime/ownership.ts";
 import { temporaryFolder } from "../support/folders.ts";
 
@@ -36,8 +36,13 @@ const embedded = () => ({
   id: "0123abcd",
   files: Object.entries(contents).map(([name, text]) => ({ name, size: text.length, crc32: crc32(text) })),
 });
+/** Returns the files in a folder with their contents, without what svc notes there. */
 const read = (directory: string) =>
-  Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")]));
+  Object.fromEntries(
+    readdirSync(directory)
+      .filter((name) => name !== ".compared")
+      .map((name) => [name, readFileSync(join(directory, name), "utf8")]),
+  );
 
 beforeEach(() => {
   root = realpathSync(temporaryFolder());
@@ -61,6 +66,27 @@ test("the second start writes nothing", () => {
   expect(extract(embedded(), cache)).toEqual({ directory });
   const { ino, mtimeMs } = statSync(join(directory, "liba.so"));
   expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs });
+});
+
+test("content is compared after a write and once a day", () => {
+  const component = embedded();
+  const { directory } = extract(component, cache);
+  const damaged = "first librarx";
+  writeFileSync(join(directory, "liba.so"), damaged);
+  // As if the disk had damaged the file after its last write.
+  const [liba, ...others] = component.files;
+  expect(isSound({ ...component, files: [{ ...liba!, crc32: crc32(damaged) }, ...others] }, directory)).toBe(true);
+  expect(isSound(component, directory)).toBe(true);
+  const note = join(directory, ".compared");
+  const setTime = (ms: number) => utimesSync(note, new Date(ms), new Date(ms));
+  setTime(Date.now() + 25 * 3_600_000);
+  expect(isSound(component, directory)).toBe(false);
+  setTime(Date.now() - 25 * 3_600_000);
+  expect(isSound(component, directory)).toBe(false);
+  setTime(Date.now() - 23 * 3_600_000);
+  expect(isSound(component, directory)).toBe(true);
+  writeFileSync(join(directory, "libb.so"), contents["libb.so"]);
+  expect(isSound(component, directory)).toBe(false);
 });
 
 test("a component that was downloaded is unpacked from there once, and the archive is removed", () => {
