@@ -21,7 +21,7 @@ import type { Logger } from "../telemetry/log.ts";
 import { preparing } from "./components.ts";
 import { contextWarning } from "./context-check.ts";
 import { orExit } from "./exit-codes.ts";
-import { ownProgram } from "./own-program.ts";
+import { engineCommand } from "./own-program.ts";
 import { logPlacement, readGpus } from "./gpus.ts";
 import { eachOnce, namedModel, readEach } from "./named-model.ts";
 import { computeOptions, prepareModel, readTextFiles, type PreparedModel } from "./prepare-model.ts";
@@ -74,9 +74,6 @@ export function launchWith(config: Config, log: Logger, native?: () => NativeFil
   };
   return launch;
 }
-
-/** Returns the command that starts this program as an engine. */
-const engineCommand = (kind: string): string[] => [...ownProgram(), "__engine", kind];
 
 /** What every engine is created with. */
 export interface Setup {

@@ -1,7 +1,7 @@
 // The command line program: reads arguments and configuration, then prints help, answers once, runs or serves.
 
 import type { Config } from "../config/config.ts";
-import { processEnvironment, type Environment } from "../config/environment.ts";
+import { engineEnvironment, processEnvironment, type Environment } from "../config/environment.ts";
 import { idleOptions } from "../config/idle-options.ts";
 import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
@@ -10,6 +10,7 @@ import { resolveConfig } from "../config/resolve.ts";
 import { commit, version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { SvcError } from "../domain/errors.ts";
+import { startAhead } from "../engine/process/process.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
@@ -17,6 +18,7 @@ import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
+import { engineCommand } from "./own-program.ts";
 import { liftRequestLimit } from "./request-limit.ts";
 import { writeError, writeWarning } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
@@ -144,6 +146,8 @@ const isRun = (action: CommandLine["action"]): action is keyof typeof runs => Ob
 
 async function serveOrAnswer(start: Start): Promise<number> {
   const { config, json, layers, values, reread } = start;
+  // The process takes as long to start as this one takes to find out what it is to load.
+  if (config.serveModel) startAhead({ command: engineCommand("text"), env: engineEnvironment(processEnvironment()) });
   const prompt = await promptOf(start);
   if (prompt === undefined) {
     if (json) {

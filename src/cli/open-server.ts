@@ -15,6 +15,9 @@ import { progressOutput } from "./terminal.ts";
 import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 
+/** Milliseconds in which a small model is ready: on two processors, the rehearsal would delay it. Others take longer. */
+const REHEARSAL_MS = 200;
+
 interface OpenServer {
   readonly services: Services;
   /** The same services with those of a model of this machine; absent for upstreams alone. */
@@ -88,8 +91,7 @@ async function startListening(services: Services): Promise<Pick<OpenServer, "ser
   const server = await orExplain(() => listen(app, services.config, services));
   const { batches } = app;
   batches.start();
-  // The models take longer to load.
-  void app.rehearse();
+  setTimeout(() => void app.rehearse(), REHEARSAL_MS).unref();
   return { server, batches };
 }
 

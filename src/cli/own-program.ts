@@ -9,6 +9,9 @@ const RUNNING = "/proc/self/exe";
 export const ownProgram = (): [executable: string, ...entry: string[]] =>
   Bun.isStandaloneExecutable ? [ownExecutable()] : [process.execPath, Bun.main];
 
+/** Returns the command that starts this program as an engine. */
+export const engineCommand = (kind: string): string[] => [...ownProgram(), "__engine", kind];
+
 /**
  * Returns the executable by the name that process lists show, as long as that name is still the same file. Compares
  * names only: an emulator's files are not the ones that it pretends to have.

@@ -14,7 +14,7 @@ import {
   type ToEngine,
 } from "./protocol.ts";
 
-const POLL_MS = 10;
+const POLL_MS = 2;
 const MEMORY_MS = 1000;
 /** Progress is reported after a change of `share`, or of less once `ms` milliseconds have passed. */
 const PROGRESS = { share: 0.01, ms: 1000 };

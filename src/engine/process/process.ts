@@ -23,17 +23,63 @@ export interface EngineExit {
   readonly file: string | undefined;
 }
 
-interface EngineProcessOptions<From> {
+/** How an engine process is started. */
+export interface EngineStart {
   /** Program and arguments that run this binary as an engine. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+}
+
+interface Spawned {
+  readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  /** Set by the owner before it sends the first message: an engine says nothing before. */
+  receive?: (message: unknown) => void;
+}
+
+function spawn({ command, env }: EngineStart): Spawned {
+  const spawned: Spawned = {
+    child: Bun.spawn([...command], {
+      // Libraries also search the working directory for others, and a cache folder may be deleted at any time.
+      cwd: "/",
+      env: { ...env, ...ENVIRONMENT },
+      stdio: ["ignore", "ignore", "pipe", "pipe"],
+      serialization: "advanced",
+      ipc: (message) => spawned.receive?.(message),
+    }),
+  };
+  return spawned;
+}
+
+let ahead: { readonly command: string; readonly spawned: Spawned } | undefined;
+
+/**
+ * Starts a process before it is known what it is to load: the next EngineProcess with the same command takes it. It ends
+ * with this process, which does not wait for it. Returns its process id.
+ */
+export function startAhead(start: EngineStart): number {
+  const spawned = spawn(start);
+  spawned.child.unref();
+  ahead = { command: start.command.join("\0"), spawned };
+  return spawned.child.pid;
+}
+
+function takeAhead({ command }: EngineStart): Spawned | undefined {
+  if (ahead?.command !== command.join("\0")) return undefined;
+  const { spawned } = ahead;
+  ahead = undefined;
+  if (spawned.child.exitCode !== null || spawned.child.signalCode !== null) return undefined;
+  spawned.child.ref();
+  return spawned;
+}
+
+interface EngineProcessOptions<From> extends EngineStart {
   readonly onMessage: (message: From) => void;
   readonly onExit: (exit: EngineExit) => void;
 }
 
 /** `To` and `From` are the messages that this kind of engine understands and sends. */
 export class EngineProcess<To, From> {
-  private readonly child: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  private readonly child: Spawned["child"];
   private readonly stderrTail: string[] = [];
   /** Closed here: Bun leaves it open when the process is gone. Then undefined, as another file may get its number. */
   private socket: ChildSocket | undefined;
@@ -43,14 +89,9 @@ export class EngineProcess<To, From> {
   private file: string | undefined;
 
   constructor(options: EngineProcessOptions<From>) {
-    this.child = Bun.spawn([...options.command], {
-      // Libraries also search the working directory for others, and a cache folder may be deleted at any time.
-      cwd: "/",
-      env: { ...options.env, ...ENVIRONMENT },
-      stdio: ["ignore", "ignore", "pipe", "pipe"],
-      serialization: "advanced",
-      ipc: (message) => options.onMessage(message as From),
-    });
+    const spawned = takeAhead(options) ?? spawn(options);
+    spawned.receive = (message) => options.onMessage(message as From);
+    this.child = spawned.child;
     this.socket = childSocket(this.child.stdio[3] as unknown as number);
     const stderr = this.collectStderr();
     void this.child.exited.then(async () => {

@@ -1,6 +1,51 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { EngineProcess, type EngineExit } from "../../../src/engine/process/process.ts";
+import { isAlive } from "../../support/processes.ts";
+import { until } from "../../support/until.ts";
+import { EngineProcess, startAhead, type EngineExit } from "../../../src/engine/process/process.ts";
+
+/** An engine that answers each message with its process id. */
+const NAMING = [process.execPath, "-e", "process.on('message', () => process.send(process.pid))"];
+
+/** Starts such an engine and returns the process that has answered. */
+async function answering(command: readonly string[]): Promise<{ readonly pid: number; readonly owned: boolean }> {
+  const answered = Promise.withResolvers<number>();
+  const onExit = (): void => answered.reject(new Error("the engine has ended"));
+  const engine = new EngineProcess<string, number>({ command, env: {}, onMessage: answered.resolve, onExit });
+  try {
+    engine.send("who");
+    const pid = await answered.promise;
+    return { pid, owned: pid === engine.pid };
+  } finally {
+    await engine.kill();
+  }
+}
+
+test("a process that was started ahead becomes the next engine of the same command, once", async () => {
+  const ahead = startAhead({ command: NAMING, env: {} });
+  const other = await answering([...NAMING, "of another kind"]);
+  const next = await answering(NAMING);
+  const later = await answering(NAMING);
+  expect([next.pid === ahead, other.pid === ahead, later.pid === ahead]).toEqual([true, false, false]);
+  expect([next.owned, other.owned, later.owned]).toEqual([true, true, true]);
+});
+
+test("a process that was started ahead and is gone is not taken", async () => {
+  const ahead = startAhead({ command: NAMING, env: {} });
+  process.kill(ahead, "SIGKILL");
+  await until(() => !isAlive(ahead));
+  expect((await answering(NAMING)).pid).not.toBe(ahead);
+});
+
+test("a process that was started ahead ends with the program, which does not wait for it", async () => {
+  const module = join(import.meta.dir, "../../../src/engine/process/process.ts");
+  const script = `import { startAhead } from ${JSON.stringify(module)}; console.log(startAhead(${JSON.stringify({ command: NAMING, env: {} })}));`;
+  const program = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+  const ahead = Number(await program.stdout.text());
+  expect(await program.exited).toBe(0);
+  expect(ahead).toBeGreaterThan(0);
+  await until(() => !isAlive(ahead));
+});
 
 test("messages to an engine that has stopped listening are lost without an error", async () => {
   const [deaf, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
