@@ -123,8 +123,9 @@ function touch(directory: string): void {
 }
 
 /**
- * Returns whether `directory` has the component's files as they were packed. Their content is compared once a day, and
- * when one of them was written since: reading 40 MB would make every start 20 ms longer, in each of two processes.
+ * Returns whether `directory` has the component's files as they were packed. Their content is compared once a day and
+ * boot, when one of them was written since, and after `doubt`: reading 40 MB would make every start 20 ms longer, in each
+ * of two processes.
  */
 export function isSound({ files }: Packed, directory: string): boolean {
   try {
@@ -132,7 +133,7 @@ export function isSound({ files }: Packed, directory: string): boolean {
     if (!folder.isDirectory() || !isOurs(folder)) return false;
     const found = files.map(({ name }) => lstatSync(join(directory, name)));
     if (!files.every(({ size }, at) => isFileOfOurs(found[at]) && found[at].size === size)) return false;
-    const state = found.map(({ ino, ctimeMs }) => `${ino} ${ctimeMs}\n`).join("");
+    const state = [bootId(), ...found.map(({ ino, ctimeMs }) => `${ino} ${ctimeMs}`)].join("\n");
     if (wasCompared(directory, state)) return true;
     if (!files.every(({ name, crc32 }) => checksum(join(directory, name)) === crc32)) return false;
     noteCompared(directory, state);
@@ -147,10 +148,13 @@ const isFileOfOurs = (found: Stats | undefined): found is Stats => found?.isFile
 /** Returns whether the content of the files was found to be right during the last day, in this state. */
 function wasCompared(directory: string, state: string): boolean {
   const path = join(directory, COMPARED);
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (!isFileOfOurs(found)) return false;
-  // The clock may have been put back.
-  return Math.abs(Date.now() - found.mtimeMs) < DAY_MS && readFileSync(path, "utf8") === state;
+  try {
+    const found = lstatSync(path);
+    // The clock may have been put back.
+    return isFileOfOurs(found) && Math.abs(Date.now() - found.mtimeMs) < DAY_MS && readFileSync(path, "utf8") === state;
+  } catch {
+    return false;
+  }
 }
 
 function noteCompared(directory: string, state: string): void {
@@ -158,6 +162,24 @@ function noteCompared(directory: string, state: string): void {
     writeFileSync(join(directory, COMPARED), state, { mode: 0o600 });
   } catch {
     // Where nothing can be written, the content is compared at every start.
+  }
+}
+
+/** Has the next start compare the content of a component's files, one of which could not be loaded. */
+export function doubt(directory: string): void {
+  try {
+    rmSync(join(directory, COMPARED), { force: true });
+  } catch {
+    // Another user's.
+  }
+}
+
+/** Returns what changes with every start of the system, where that is known: damage shows when files are read anew. */
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return "";
   }
 }
 

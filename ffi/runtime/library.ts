@@ -5,7 +5,8 @@ import { dlopen, type FFIFunction } from "bun:ffi";
 import { join } from "node:path";
 import { enums, symbols } from "../common/symbols.ts";
 import { reasonOf, type NativeError, type NativeFailure } from "./native-error.ts";
-import { fileName, unpacked } from "./native-files.ts";
+import { doubt } from "./extract.ts";
+import { componentOf, fileName, unpacked } from "./native-files.ts";
 
 type Table = Readonly<Record<string, FFIFunction>>;
 export type Native<Symbols extends Table> = ReturnType<typeof dlopen<Symbols>>["symbols"];
@@ -62,6 +63,7 @@ export abstract class NativeLibrary<Symbols extends Table, Code extends string> 
       this.common = openSymbols(unpacked(path), symbols);
       this.native = openSymbols(path, shim.symbols);
     } catch (error) {
+      if (componentOf(path)) doubt(directory);
       throw new shim.Failure(`cannot load the native library ${path}: ${reasonOf(error)}`);
     }
     const version = this.common.svc_abi_version();

@@ -57,7 +57,7 @@ export async function withApi(
   const showsBar = isTerminal() && given.logFormat === "text";
   const progress = runtime && showsBar ? showLoading(runtime.engine, progressOutput(given)) : undefined;
   try {
-    // The engine process starts while this process loads the HTTP code; the first request waits for the engine.
+    // The model is loaded while this process loads the HTTP code; the first request waits for it.
     if (runtime) startEngine(runtime);
     const { createApp } = await import("../http/app.ts");
     const { signal } = interrupt;

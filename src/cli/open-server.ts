@@ -1,6 +1,7 @@
 // Runs a listening server around the services, for `serve` and for commands that need a server while they run.
 
 import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import type { Config } from "../config/config.ts";
 import type { App } from "../http/app.ts";
 import type { RunningServer } from "../http/server.ts";
@@ -15,8 +16,8 @@ import { progressOutput } from "./terminal.ts";
 import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 
-/** Milliseconds in which a small model is ready: on two processors, the rehearsal would delay it. Others take longer. */
-const REHEARSAL_MS = 200;
+/** Milliseconds in which a small model is ready, which the rehearsal would delay where there are only two processors. */
+const REHEARSAL_MS = availableParallelism() > 2 ? 0 : 200;
 
 interface OpenServer {
   readonly services: Services;
@@ -46,8 +47,8 @@ export async function openServer(config: Config, log?: Logger, beforeDownload = 
     ? await pulled(async () => createRuntime(config, log, await findWorkers(config)))
     : undefined;
   const services: Services = runtime ?? (await pulled(() => createGatewayServices(config, log)));
-  // The engine process starts while this process loads the HTTP code. It does not if it writes a trace: while the port is
-  // not bound, the file may be that of another server.
+  // The model is loaded while this process loads the HTTP code, unless a trace is written: while the port is not bound, the
+  // file may be that of another server.
   const isTraced = config.traceFile !== undefined;
   if (runtime && !isTraced) startEngine(runtime);
   const listening = await startListening(services).catch(async (error: unknown) => {

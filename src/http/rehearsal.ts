@@ -1,4 +1,4 @@
-// Handles a few requests before the first real one. Elysia composes a handler and TypeBox compiles a check when they are
+// Handles a few requests before most real ones. Elysia composes a handler and TypeBox compiles a check when they are
 // first used, and all code runs slowly at first: the first request would take tens of milliseconds longer.
 
 import { nextTurn } from "../domain/next-turn.ts";

@@ -50,25 +50,36 @@ function spawn({ command, env }: EngineStart): Spawned {
   return spawned;
 }
 
-let ahead: { readonly command: string; readonly spawned: Spawned } | undefined;
+/** The one piece of state here that is nobody's: what would hold it is only loaded after the process was started. */
+let ahead: { readonly command: readonly string[]; readonly spawned: Spawned } | undefined;
 
 /**
- * Starts a process before it is known what it is to load: the next EngineProcess with the same command takes it. It ends
- * with this process, which does not wait for it. Returns its process id.
+ * Starts a process before it is known what it is to load: the next EngineProcess of the same kind takes it. It ends with
+ * this process, which does not wait for it. Returns its process id, or undefined if it cannot be started.
  */
-export function startAhead(start: EngineStart): number {
-  const spawned = spawn(start);
-  spawned.child.unref();
-  ahead = { command: start.command.join("\0"), spawned };
-  return spawned.child.pid;
+export function startAhead(start: EngineStart): number | undefined {
+  try {
+    const spawned = spawn(start);
+    spawned.child.unref();
+    ahead = { command: start.command, spawned };
+    return spawned.child.pid;
+  } catch {
+    // The start that counts reports it.
+    return undefined;
+  }
 }
 
 function takeAhead({ command }: EngineStart): Spawned | undefined {
-  if (ahead?.command !== command.join("\0")) return undefined;
+  // The kind comes last. The program's path may have changed meanwhile: an update has replaced it.
+  if (ahead === undefined || ahead.command.at(-1) !== command.at(-1)) return undefined;
   const { spawned } = ahead;
+  const { child } = spawned;
   ahead = undefined;
-  if (spawned.child.exitCode !== null || spawned.child.signalCode !== null) return undefined;
-  spawned.child.ref();
+  if (child.exitCode !== null || child.signalCode !== null) {
+    childSocket(child.stdio[3] as unknown as number).close();
+    return undefined;
+  }
+  child.ref();
   return spawned;
 }
 

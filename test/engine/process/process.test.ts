@@ -5,7 +5,13 @@ import { until } from "../../support/until.ts";
 import { EngineProcess, startAhead, type EngineExit } from "../../../src/engine/process/process.ts";
 
 /** An engine that answers each message with its process id. */
-const NAMING = [process.execPath, "-e", "process.on('message', () => process.send(process.pid))"];
+const NAMING = [process.execPath, "-e", "process.on('message', () => process.send(process.pid))", "kind"];
+
+function startedAhead(command: readonly string[]): number {
+  const pid = startAhead({ command, env: {} });
+  if (pid === undefined) throw new Error("the process was not started");
+  return pid;
+}
 
 /** Starts such an engine and returns the process that has answered. */
 async function answering(command: readonly string[]): Promise<{ readonly pid: number; readonly owned: boolean }> {
@@ -21,8 +27,8 @@ async function answering(command: readonly string[]): Promise<{ readonly pid: nu
   }
 }
 
-test("a process that was started ahead becomes the next engine of the same command, once", async () => {
-  const ahead = startAhead({ command: NAMING, env: {} });
+test("a process that was started ahead becomes the next engine of its kind, once", async () => {
+  const ahead = startedAhead(NAMING);
   const other = await answering([...NAMING, "of another kind"]);
   const next = await answering(NAMING);
   const later = await answering(NAMING);
@@ -30,8 +36,17 @@ test("a process that was started ahead becomes the next engine of the same comma
   expect([next.owned, other.owned, later.owned]).toEqual([true, true, true]);
 });
 
+test("a process that was started ahead is taken although the program has another path now", async () => {
+  const ahead = startedAhead(NAMING);
+  expect((await answering(["/moved", ...NAMING.slice(1)])).pid).toBe(ahead);
+});
+
+test("when a process cannot be started ahead, nothing happens", () => {
+  expect(startAhead({ command: ["/there/is/no/such/program"], env: {} })).toBeUndefined();
+});
+
 test("a process that was started ahead and is gone is not taken", async () => {
-  const ahead = startAhead({ command: NAMING, env: {} });
+  const ahead = startedAhead(NAMING);
   process.kill(ahead, "SIGKILL");
   await until(() => !isAlive(ahead));
   expect((await answering(NAMING)).pid).not.toBe(ahead);
