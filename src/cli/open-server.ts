@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Config } from "../config/config.ts";
 import type { App } from "../http/app.ts";
-import type { RunningServer } from "../http/server.ts";
+import { checkAddress, listen, ListenError, type RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { exposure } from "./banner.ts";
@@ -38,7 +38,6 @@ export async function openServer(config: Config, log?: Logger, beforeDownload = 
   const before = async () => {
     const missing = givenPaths(config).find((path) => !existsSync(path));
     if (missing !== undefined) throw new ExitError("model", `There is no file ${missing}.`);
-    const { checkAddress } = await import("../http/server.ts");
     await orExplain(() => checkAddress(config));
     beforeDownload();
   };
@@ -87,7 +86,6 @@ export function warnOfExposure({ config, log }: Services, { port }: RunningServe
 /** Starts to serve HTTP. Throws ExitError when the address cannot be listened on. */
 async function startListening(services: Services): Promise<Pick<OpenServer, "server" | "batches">> {
   const { createApp } = await import("../http/app.ts");
-  const { listen } = await import("../http/server.ts");
   const app = createApp(services);
   const server = await orExplain(() => listen(app, services.config, services));
   const { batches } = app;
@@ -98,7 +96,6 @@ async function startListening(services: Services): Promise<Pick<OpenServer, "ser
 
 /** Returns what `work` returns. Throws ExitError when the address cannot be listened on. */
 async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
-  const { ListenError } = await import("../http/server.ts");
   try {
     return await work();
   } catch (error) {

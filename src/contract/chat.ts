@@ -7,7 +7,7 @@ import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
-import { JsonObject, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
+import { JsonObject, nullable, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 /** How much the model reasons; `none` turns reasoning off. */
@@ -177,7 +177,7 @@ export const Timings = t.Object({
   predicted_per_second: t.Number(),
 });
 
-const orNull = (description: string) => t.Union([t.Number(), t.Null()], { description });
+const orNull = (description: string) => nullable(t.Number(), { description });
 
 /** A value is null when this machine cannot measure it. */
 export const SvcProfile = t.Object({
@@ -194,7 +194,7 @@ export const SvcProfile = t.Object({
   }),
   prefill_tok_s: orNull("Computed prompt tokens per second; cached tokens do not count."),
   decode_tok_s: orNull("Tokens per second after the first token, all choices together."),
-  chip: t.Union([t.String(), t.Null()], { description: "The device that computes." }),
+  chip: nullable(t.String(), { description: "The device that computes." }),
   theoretical_bw_gbs: orNull("Maximum bandwidth of the GPU's memory in GB/s."),
   est_bandwidth_gbs: orNull(
     "Estimated GB/s that decoding read from memory: (weights + KV cells in use × bytes per cell) of each step without prompt tokens, divided by the time of these steps.",
@@ -264,14 +264,14 @@ export const ChatCompletion = t.Object({
       index: t.Integer(),
       message: t.Object({
         role: t.Literal("assistant"),
-        content: t.Union([t.String(), t.Null()], {
+        content: nullable(t.String(), {
           description: "null if there are tool calls, even if the model wrote text before them.",
         }),
         refusal: t.Null({ description: "Always null: local models refuse in their content." }),
         reasoning_content: t.Optional(t.String()),
         tool_calls: t.Optional(t.Array(t.Object({ id: t.String(), type: t.Literal("function"), function: Called }))),
       }),
-      logprobs: t.Union([Logprobs, t.Null()]),
+      logprobs: nullable(Logprobs),
       finish_reason: FinishReason,
     }),
   ),

@@ -4,7 +4,7 @@ import { Timings, Usage, origin, streamError } from "./chat.ts";
 import { controlFields, user } from "./controls.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
-import { oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
+import { nullable, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 import { TokenIds } from "./token-ids.ts";
 
 /** Most answers of one request, for all its prompts together. */
@@ -48,10 +48,8 @@ const FinishReason = oneOf("stop", "length", "content_filter", "cancelled", "err
 
 export const CompletionLogprobs = t.Object({
   tokens: t.Array(t.String()),
-  token_logprobs: t.Array(
-    t.Union([t.Number(), t.Null()], { description: "null for the first token of an echoed prompt." }),
-  ),
-  top_logprobs: t.Array(t.Union([t.Record(t.String(), t.Number()), t.Null()])),
+  token_logprobs: t.Array(nullable(t.Number(), { description: "null for the first token of an echoed prompt." })),
+  top_logprobs: t.Array(nullable(t.Record(t.String(), t.Number()))),
   text_offset: t.Array(t.Integer({ description: "Number of characters of the answer before the token." })),
 });
 
@@ -64,8 +62,8 @@ export const Completion = t.Object({
     t.Object({
       text: t.String(),
       index: t.Integer(),
-      logprobs: t.Union([CompletionLogprobs, t.Null()]),
-      finish_reason: t.Union([FinishReason, t.Null()]),
+      logprobs: nullable(CompletionLogprobs),
+      finish_reason: nullable(FinishReason),
     }),
   ),
   usage: t.Optional(t.Union([Usage, Counts])),

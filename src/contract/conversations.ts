@@ -2,12 +2,12 @@
 
 import { Metadata } from "./metadata.ts";
 import { InputItem } from "./responses.ts";
-import { opt, t, type Static } from "./schema.ts";
+import { nullable, opt, t, type Static } from "./schema.ts";
 
 const items = t.Array(InputItem);
 
 export const ConversationRequest = t.Object({ items: opt(items), metadata: opt(Metadata) });
-export const ConversationUpdate = t.Object({ metadata: t.Union([Metadata, t.Null()]) });
+export const ConversationUpdate = t.Object({ metadata: nullable(Metadata) });
 export const ConversationItemsRequest = t.Object({ items });
 
 export const Conversation = t.Object({

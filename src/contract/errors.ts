@@ -1,7 +1,7 @@
 // Maps every error code to its HTTP status and type, one table per dialect, and defines the envelope of error bodies.
 
 import type { ErrorCode, SvcError } from "../domain/errors.ts";
-import { t, type Static } from "./schema.ts";
+import { nullable, t, type Static } from "./schema.ts";
 
 interface ErrorRow {
   readonly status: number;
@@ -83,9 +83,9 @@ const MESSAGES_TYPES: Readonly<Record<number, string>> = {
 export const ErrorObject = t.Object({
   message: t.String(),
   type: t.String(),
-  param: t.Union([t.String(), t.Null()]),
-  code: t.Union([t.String(), t.Null()]),
-  request_id: t.Union([t.String(), t.Null()]),
+  param: nullable(t.String()),
+  code: nullable(t.String()),
+  request_id: nullable(t.String()),
 });
 
 export const ErrorEnvelope = t.Object({ error: ErrorObject });

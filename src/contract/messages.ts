@@ -4,7 +4,7 @@ import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
 import { stream } from "./running.ts";
 import { SamplingFields, stopSequences } from "./sampling.ts";
-import { JsonObject, oneOf, opt, optFlag, optText, t, type Static } from "./schema.ts";
+import { JsonObject, nullable, oneOf, opt, optFlag, optText, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 const TextBlock = t.Object({ type: t.Literal("text"), text: t.String() });
@@ -152,8 +152,8 @@ const StopReason = oneOf(
 );
 
 const MessagesEnd = t.Object({
-  stop_reason: t.Union([StopReason, t.Null()]),
-  stop_sequence: t.Union([t.String(), t.Null()]),
+  stop_reason: nullable(StopReason),
+  stop_sequence: nullable(t.String()),
   stop_details: t.Null(),
   container: t.Null(),
 });

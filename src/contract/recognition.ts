@@ -1,7 +1,7 @@
 // POST /v1/vision/ocr
 
 import { RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
-import { JsonObject, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
+import { JsonObject, nullable, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 
 /** More languages at once make recognition slow without improving it. */
 export const MOST_LANGUAGES = 8;
@@ -177,6 +177,6 @@ export const FoundRegions = t.Object({
   object: t.Literal("vision.ocr"),
   mode: t.Literal("saliency"),
   regions: t.Array(t.Object({ type: oneOf(...SALIENCY_TYPES), bounding_box: BoundingBox, page_number: t.Integer() })),
-  heat_map: t.Union([t.String({ description: "PNG of the first page, in base64." }), t.Null()]),
+  heat_map: nullable(t.String({ description: "PNG of the first page, in base64." })),
 });
 export type FoundRegions = Static<typeof FoundRegions>;

@@ -233,7 +233,7 @@ export const ResponseResource = t.Object({
   safety_identifier: nullable(t.String()),
   service_tier: t.String(),
   store: t.Boolean(),
-  temperature: t.Union([t.Number(), t.Null()], { description: "null: an upstream samples with its own default." }),
+  temperature: nullable(t.Number(), { description: "null: an upstream samples with its own default." }),
   text: t.Object({ format: TextFormat, verbosity: Verbosity }),
   tool_choice: t.Unknown(),
   tools: t.Array(t.Unknown()),

@@ -23,7 +23,8 @@ export const optInteger = (bounds: { readonly minimum: number; readonly maximum?
   opt(Type.Integer({ ...bounds, description }));
 
 /** A value that is always present and may be null. */
-export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+export const nullable = <S extends TSchema>(schema: S, options?: { readonly description: string }) =>
+  Type.Union([schema, Type.Null()], options);
 
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 

@@ -1,6 +1,6 @@
 // Tokenizing and detokenizing in the forms of vLLM and llama.cpp, and what llama.cpp's server reports about itself.
 
-import { JsonObject, opt, optFlag, optText, t, type Static } from "./schema.ts";
+import { JsonObject, nullable, opt, optFlag, optText, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
 export const TokenizeRequest = t.Object({
@@ -50,7 +50,7 @@ export const PlainTokenizeResponse = t.Object({
   ]),
 });
 
-const textOrNull = t.Union([t.String(), t.Null()]);
+const textOrNull = nullable(t.String());
 
 /** GET /tokenizer_info, as in vLLM: the special tokens in tokenizer_config.json; null where there is none. */
 export const TokenizerInfo = t.Object({

@@ -1,44 +1,51 @@
 // The closed set of error codes. `contract/errors.ts` maps each code to a status and a type per dialect.
 
-export type ErrorCode =
-  | "invalid_json"
-  | "invalid_type"
-  | "invalid_value"
-  | "missing_required_parameter"
-  | "unsupported_parameter"
-  | "unsupported_media_type"
-  | "unsupported_media_input"
-  | "context_length_exceeded"
-  | "input_audio_buffer_commit_empty"
-  | "tokenize_unsupported"
-  | "no_speech"
-  | "no_text"
-  | "no_tables"
-  | "unprocessable_media"
-  | "mode_unavailable"
-  | "payload_too_large"
-  | "invalid_api_key"
-  | "request_timeout"
-  | "forbidden_origin"
-  | "forbidden_host"
-  | "not_found"
-  | "model_not_found"
-  | "method_not_allowed"
-  | "upgrade_required"
-  | "rate_limit_exceeded"
-  | "server_busy"
-  | "deadline_exceeded"
-  | "request_cancelled"
-  | "engine_unavailable"
-  | "engine_crashed"
-  | "upstream_unavailable"
-  | "upstream_error"
-  | "loop_detected"
-  | "download_failed"
-  | "shutting_down"
-  | "storage_full"
-  | "storage_unavailable"
-  | "internal_error";
+/** The error codes, and for users, in Markdown: what each means and what to do. */
+export const ERROR_CODES = {
+  invalid_json: "The body is not JSON, or nested too deep, or has too many values.",
+  invalid_type: "A field has the wrong type; `param` names it.",
+  invalid_value: "A field has a value that is not allowed; the message names the limit.",
+  missing_required_parameter: "A required field is missing.",
+  unsupported_parameter: "The model, the upstream or this server cannot do what the field requests.",
+  unsupported_media_type: "The route does not accept the Content-Type of the body.",
+  unsupported_media_input: "The model does not take images or sound, or not in this format.",
+  context_length_exceeded:
+    "The prompt does not fit the context; the message has both numbers. Shorten it, or start with a larger `--ctx`.",
+  input_audio_buffer_commit_empty: "`/v1/realtime`: less sound was committed than can be transcribed.",
+  tokenize_unsupported: "This server has no tokenizer for the model in use.",
+  no_speech: "There is no speech in the recording.",
+  no_text: "There is no text in the image or document.",
+  no_tables: "There is no table in the image or document.",
+  unprocessable_media: "The image, document or recording is damaged or too large to process.",
+  mode_unavailable: "The route exists for compatibility, or needs a model that this server does not have.",
+  payload_too_large: "The body is larger than the route takes; it is refused while it is read.",
+  invalid_api_key: "The server has API keys, and the request has none of them.",
+  request_timeout: "The body did not arrive in time.",
+  forbidden_origin: "The request came from a web page of another origin: `--cors-origin` admits it.",
+  forbidden_host: "The Host header has a name that the server does not know: `--allowed-host` admits it.",
+  not_found: "No such route, file, batch, response or running request.",
+  model_not_found: "No model has this name, or its upstream no longer has it.",
+  method_not_allowed: "The route does not have this method; `Allow` lists its methods.",
+  upgrade_required: "The route is a WebSocket.",
+  rate_limit_exceeded:
+    "The API key has reached `--key-rpm` or `--key-concurrent`: repeat after `Retry-After`. Or there are too many client secrets, or too much sound or too many events wait in a session of `/v1/realtime`.",
+  server_busy: "The queue is full, or the request waited or would wait too long. Repeat after `Retry-After`.",
+  deadline_exceeded: "The time of `X-Svc-Deadline-Ms` passed before the first token or result.",
+  request_cancelled: "The request was cancelled by its id or by POST /sdapi/v1/interrupt.",
+  engine_unavailable:
+    "The model takes too long to load, its engine is down or stalled, memory is short, or the server has no such model or component; the message says which. Repeat after `Retry-After`; without this header, the operator usually has to act.",
+  engine_crashed: "The engine process ended while it computed this request, which may be the cause.",
+  upstream_unavailable: "The model's upstream cannot be reached.",
+  upstream_error: "The model's upstream failed or closed the connection.",
+  loop_detected: "Another svc forwarded the request, and its model is on a third server.",
+  download_failed: "The model could not be downloaded.",
+  shutting_down: "The server is stopping.",
+  storage_full: "`--data-size` is used up, or the disk is full.",
+  storage_unavailable: "The data folder or its database cannot be used.",
+  internal_error: "A bug in svc. Please report it.",
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
 
 /** Why a request is rejected with `server_busy`. */
 export const BUSY_REASONS = ["queue_full", "queue_tokens", "queue_timeout", "deadline"] as const;

@@ -68,7 +68,7 @@ async function each<Part extends MediaPart>(
   const group = new AbortController();
   const stop = AbortSignal.any([signal, group.signal]);
   const waiting = parts.entries();
-  const workers = Array.from({ length: Math.min(limits.parallel, parts.length) }, async () => {
+  const lanes = Array.from({ length: Math.min(limits.parallel, parts.length) }, async () => {
     try {
       for (const [index, part] of waiting) await work(part, index, stop);
     } catch (error) {
@@ -76,7 +76,7 @@ async function each<Part extends MediaPart>(
       group.abort(error);
     }
   });
-  await Promise.all(workers);
+  await Promise.all(lanes);
   stop.throwIfAborted();
 }
 

@@ -4,7 +4,7 @@ import { whyUnserved } from "./architectures.ts";
 import { kvBytesPerToken } from "./context.ts";
 import type { EmbeddingFile } from "./model-file.ts";
 
-/** Tokens that the engine computes together: in `child/worker` at least, in embed.cpp at most where it computes in pieces. */
+/** Tokens that the engine computes together: in `child/loop` at least, in embed.cpp at most where it computes in pieces. */
 const ROWS_AT_ONCE = 256;
 
 /**

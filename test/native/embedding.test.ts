@@ -7,7 +7,7 @@ import { openEmbedder, type EmbedderConfig, type NativeEmbedder } from "../../ff
 import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
 import { nextTurn } from "../../src/domain/next-turn.ts";
-import { EmbeddingWorker } from "../../src/engine/embedding/child/worker.ts";
+import { EmbeddingLoop } from "../../src/engine/embedding/child/loop.ts";
 import type { FromEmbedder } from "../../src/engine/embedding/protocol.ts";
 import { ENCODER_CONTEXT, ENCODER_HIDDEN, makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
 import { sharedFolder } from "../support/folders.ts";
@@ -39,12 +39,12 @@ const loadKind = (kind: EncoderKind, changes: Partial<EmbedderConfig> = {}) =>
 /** Answers each piece of work as the engine process does; all of them wait at once. */
 async function run(maxTokens: number, ...work: EmbeddingWork[]): Promise<FromEmbedder[]> {
   const told: FromEmbedder[] = [];
-  const worker = new EmbeddingWorker(embedder, { maxTokens }, (message) => told.push(message));
-  work.forEach((one, key) => worker.submit(key + 1, { work: one }));
+  const loop = new EmbeddingLoop(embedder, { maxTokens }, (message) => told.push(message));
+  work.forEach((one, key) => loop.submit(key + 1, { work: one }));
   const isOver = () => told.filter(({ type }) => type === "events" || type === "rejected").length === work.length;
   for (let steps = 0; !isOver() && steps < 1000; steps++) {
     await nextTurn();
-    worker.step();
+    loop.step();
   }
   return told;
 }
@@ -179,13 +179,13 @@ test("a long text holds up no short one, and many texts have the tokens of each 
 test("a request that is left while its texts are tokenized is never computed", async () => {
   await loadKind("causal-mean");
   const told: FromEmbedder[] = [];
-  const worker = new EmbeddingWorker(embedder, { maxTokens: 48 }, (message) => told.push(message));
-  worker.submit(1, { work: { kind: "embed", inputs: ["s".repeat(400_000)] } });
-  worker.submit(2, { work: { kind: "embed", inputs: ["s".repeat(400_000)] } });
-  worker.cancel(1);
+  const loop = new EmbeddingLoop(embedder, { maxTokens: 48 }, (message) => told.push(message));
+  loop.submit(1, { work: { kind: "embed", inputs: ["s".repeat(400_000)] } });
+  loop.submit(2, { work: { kind: "embed", inputs: ["s".repeat(400_000)] } });
+  loop.cancel(1);
   while (!told.some(({ type }) => type === "events")) {
     await nextTurn();
-    worker.step();
+    loop.step();
   }
   expect(told.flatMap((message) => ("key" in message ? message.key : []))).toEqual([2]);
 });

@@ -24,7 +24,7 @@ const OBJECT_TYPE_LC = 2;
 const RATE_24_KHZ = 6;
 
 export async function makeAacEncoder(): Promise<Encoder> {
-  // The CommonJS module of the package's own worker. It is required, since an import would find its function in
+  // The CommonJS module of the package's own Web Worker. It is required, since an import would find its function in
   // different places in a compiled program and from source.
   const {
     default: create,

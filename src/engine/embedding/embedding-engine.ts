@@ -32,6 +32,6 @@ export class EmbeddingEngine
   }
 
   run(work: EmbeddingWork, signal: AbortSignal, { client, background }: Partial<RequestOrigin> = {}) {
-    return this.supervisor.run({ work, client, background }, signal);
+    return this.runJob({ work, client, background }, signal);
   }
 }

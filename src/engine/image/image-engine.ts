@@ -38,7 +38,7 @@ export class ImageEngine
   async *run(request: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
     const { work, client } = request;
     // The process stays loaded between two images even if the reader is slow.
-    const release = this.supervisor.keep();
+    const release = this.keep();
     try {
       for (let image = 0; image < work.count; image++) {
         const own = { ...work, seed: work.seed + image };
@@ -75,7 +75,7 @@ export class ImageEngine
   /** Passes on the events of an image and measures how long its steps take. */
   private async *watched(job: PictureJob, signal: AbortSignal): AsyncGenerator<PictureEvent, void, void> {
     const { clock } = this.options.launch;
-    for await (const event of this.supervisor.run(job, signal)) {
+    for await (const event of this.runJob(job, signal)) {
       if (event.type === "progress") {
         const at = clock.now();
         this.steps++;

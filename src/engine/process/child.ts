@@ -90,13 +90,13 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     });
   });
   const memory = reportMemory((memory) => send({ type: "memory", memory }));
-  const { ready, worker } = await kind.load(options, send).catch(async (error: unknown) => {
+  const { ready, loop } = await kind.load(options, send).catch(async (error: unknown) => {
     send({ type: "load-failed", message: errorMessage(error) });
     // The parent reads the reason and ends this process: what is sent just before an exit may be lost.
     await Bun.sleep(PATIENCE_MS);
     return process.exit(1);
   });
-  if (worker.end) end = () => void worker.end?.().finally(exit);
+  if (loop.end) end = () => void loop.end?.().finally(exit);
   const arriving = new Map<JobKey, Uint8Array[]>();
   const takeContents = (key: JobKey): Uint8Array[] => {
     const contents = arriving.get(key) ?? [];
@@ -105,7 +105,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
   };
   // There are no jobs before `ready`.
   process.on("message", (message: ToEngine<Options, Job>) => {
-    if (message.type === "submit") worker.submit(message.key, message.job, takeContents(message.key));
+    if (message.type === "submit") loop.submit(message.key, message.job, takeContents(message.key));
     else if (message.type === "part") {
       const { key, index, length, from, bytes } = message;
       const contents = arriving.getOrInsert(key, []);
@@ -113,12 +113,12 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
       send({ type: "taken", key });
     } else if (message.type === "cancel") {
       arriving.delete(message.key);
-      worker.cancel(message.key, message.cause);
-    } else if (message.type === "hold") worker.hold?.(message.key, message.held);
+      loop.cancel(message.key, message.cause);
+    } else if (message.type === "hold") loop.hold?.(message.key, message.held);
   });
   memory.loaded();
   send({ type: "ready", ready });
-  return worker.run();
+  return loop.run();
 }
 
 /**

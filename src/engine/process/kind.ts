@@ -15,11 +15,8 @@ export interface ComputeOptions {
   readonly warmup: boolean;
 }
 
-/**
- * A loaded model at work. Jobs queue here, under the policy that suits the kind. Not to be confused with the kind in
- * engine/worker, which offers devices to other machines.
- */
-interface EngineWorker<Job> {
+/** A loaded model at work. Jobs queue here, under the policy that suits the kind. */
+interface EngineLoop<Job> {
   /** `contents`: the binary contents that were sent with the job. */
   submit(key: JobKey, job: Job, contents: readonly Uint8Array[]): void;
   /**
@@ -44,5 +41,5 @@ export interface EngineKind<Options, Ready, Job, Event, Report = never> {
   load(
     options: Options,
     send: (message: FromEngine<Ready, Event, Report>) => void,
-  ): Promise<{ readonly ready: Ready; readonly worker: EngineWorker<Job> }>;
+  ): Promise<{ readonly ready: Ready; readonly loop: EngineLoop<Job> }>;
 }

@@ -1,6 +1,6 @@
 // What operators see of any engine, and the metrics that all engines have.
 
-import type { ProcessStatus } from "../../domain/process-status.ts";
+import type { ProcessState, ProcessStatus } from "../../domain/process-status.ts";
 import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
 
 /** An engine as operators see it. */
@@ -12,6 +12,45 @@ export interface ObservedEngine {
   /** Returns the engine's metrics for a scrape. */
   metrics(): readonly Metric[];
 }
+
+/** Several processes of one engine report the first of these states that any of them has. */
+const STATES: readonly ProcessState[] = [
+  "ready",
+  "loading",
+  "starting",
+  "unloaded",
+  "stalled",
+  "failed",
+  "draining",
+  "stopped",
+  "none",
+];
+
+/**
+ * Returns the status of the processes of one engine, at least one, as if they were one process: the best state, the
+ * errors, failed loads and stalls of any process, and sums.
+ */
+export function statusOfAll(processes: readonly { status(): ProcessStatus }[]): ProcessStatus {
+  const all = processes.map((one) => one.status()).toSorted(byState);
+  const [best] = all;
+  if (!best) throw new Error("an engine without processes");
+  const lastError = all.find((one) => one.lastError !== undefined)?.lastError;
+  const loadFails = all.some((one) => one.loadFails);
+  const stalledSince = all.find((one) => one.stalledSince !== undefined)?.stalledSince;
+  const sum = (of: (one: ProcessStatus) => number) => all.reduce((total, one) => total + of(one), 0);
+  return {
+    ...best,
+    ...(lastError !== undefined && { lastError }),
+    ...(loadFails && { loadFails }),
+    ...(stalledSince !== undefined && { stalledSince }),
+    restarts: sum(({ restarts }) => restarts),
+    running: sum(({ running }) => running),
+    waiting: sum(({ waiting }) => waiting),
+    residentBytes: sum(({ residentBytes }) => residentBytes),
+  };
+}
+
+const byState = (a: ProcessStatus, b: ProcessStatus) => STATES.indexOf(a.state) - STATES.indexOf(b.state);
 
 /** Returns the metrics that every engine has. */
 export function processMetrics(status: ProcessStatus): Metric[] {

@@ -72,7 +72,7 @@ export class RecognitionEngine
   private async *events(job: PageJob, signal: AbortSignal): AsyncGenerator<PageEvent | Started, void, void> {
     let reading = "page" in job ? job.page : undefined;
     try {
-      for await (const event of this.supervisor.run(job, signal)) {
+      for await (const event of this.runJob(job, signal)) {
         if (event.type === "counted") [reading] = event.wanted;
         yield event;
       }

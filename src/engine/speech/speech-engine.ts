@@ -32,6 +32,6 @@ export class SpeechEngine
   }
 
   run(job: SpeechJob, signal: AbortSignal) {
-    return this.supervisor.run(job, signal);
+    return this.runJob(job, signal);
   }
 }

@@ -39,12 +39,11 @@ export class TranscriptionEngine
 
   run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
     // A generator would keep the job alive, and with it the job's sound. Only `listen` is answered with `heard`.
-    return this.supervisor.run(job, signal) as AsyncGenerator<TranscriptionEvent, void, void>;
+    return this.runJob(job, signal) as AsyncGenerator<TranscriptionEvent, void, void>;
   }
 
   async listen(listening: ListeningWork, signal: AbortSignal): Promise<Heard> {
-    for await (const event of this.supervisor.run({ listening }, signal))
-      if (event.type === "heard") return event.heard;
+    for await (const event of this.runJob({ listening }, signal)) if (event.type === "heard") return event.heard;
     throw new SvcError("internal_error", "The engine did not report what it heard.");
   }
 }

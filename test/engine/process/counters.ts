@@ -2,18 +2,21 @@
 
 import { join } from "node:path";
 import { systemClock, type Timers } from "../../../src/domain/clock.ts";
+import { LazyEngine, type KnownModel } from "../../../src/engine/process/lazy-engine.ts";
 import type { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { Supervisor } from "../../../src/engine/process/supervisor.ts";
-import { SupervisorPool } from "../../../src/engine/process/supervisor-pool.ts";
 import type { SupervisorOptions } from "../../../src/engine/process/supervisor-options.ts";
 import type { LogFields, Logger } from "../../../src/telemetry/log.ts";
 import { testLaunch } from "../../support/launch.ts";
 import type { CountingEvent, CountingJob, CountingOptions } from "./counting-kind.ts";
 
-export type Counter = Supervisor<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
-type Pool = SupervisorPool<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent>;
+interface Ready {
+  readonly unit: number;
+}
+
+export type Counter = Supervisor<CountingOptions, Ready, CountingJob, CountingEvent>;
 type Runner = Pick<Counter, "run">;
-type Options = SupervisorOptions<CountingOptions, { readonly unit: number }, CountingEvent, never>;
+type Options = SupervisorOptions<CountingOptions, Ready, CountingEvent, never>;
 type Policy = Partial<Options>;
 
 export const PROGRAM = join(import.meta.dir, "counting-kind.ts");
@@ -58,10 +61,18 @@ export function start(setting: Setting = {}): Counter {
   return counter;
 }
 
-export function startPool(processes: number, setting: Setting = {}): Pool {
-  const pool: Pool = new SupervisorPool(processes, optionsOf(setting));
-  counters.push(pool);
-  return pool;
+class CountingEngine extends LazyEngine<CountingOptions, KnownModel, Ready, CountingJob, CountingEvent> {
+  run(job: CountingJob, signal: AbortSignal) {
+    return this.runJob(job, signal);
+  }
+}
+
+export function startEngine(processes: number, setting: Setting = {}): CountingEngine {
+  const { kind, model, load, ...options } = optionsOf(setting);
+  const known = { id: model, created: 0 };
+  const engine = new CountingEngine(kind, { ...options, engine: load(), model: known, processes });
+  counters.push(engine);
+  return engine;
 }
 
 function optionsOf(setting: Setting): Options {

@@ -53,7 +53,7 @@ export const countingKind: EngineKind<CountingOptions, { readonly unit: number }
     };
     return {
       ready: { unit: 1 },
-      worker: {
+      loop: {
         submit(key, job, contents) {
           jobs.set(key, { ...job, count: 0 });
           const hashes = contents.length > 0 && { contents: contents.map((content) => Bun.SHA1.hash(content, "hex")) };

@@ -2,15 +2,15 @@
 
 import { expect, test } from "bun:test";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
-import { start } from "./worker-rig.ts";
+import { start } from "./loop-rig.ts";
 
 test("recordings of one client cost a few comparisons each, however many wait", async () => {
-  const { worker, settle } = start({ parallel: 1 });
+  const { loop, settle } = start({ parallel: 1 });
   const MANY = 200;
   let reads = 0;
   const sound = { format: { encoding: "ulaw", rate: SAMPLE_RATE }, bytes: new Uint8Array(SAMPLE_RATE) } as const;
   for (let key = 1; key <= MANY; key++) {
-    worker.submit(key, {
+    loop.submit(key, {
       work: { translate: false, temperature: 0, words: false, language: "en", sound },
       get client() {
         reads++;
@@ -20,7 +20,7 @@ test("recordings of one client cost a few comparisons each, however many wait", 
   }
   await settle();
   reads = 0;
-  worker.step();
+  loop.step();
   expect(reads).toBeLessThan(20 * MANY);
 });
 
@@ -39,12 +39,12 @@ test("recordings that wait are accepted, but opened only when their turn is near
 });
 
 test("few recordings are open at once, however many clients wait", async () => {
-  const { worker, queue, settle, opened, closed } = start({ parallel: 1 });
+  const { loop, queue, settle, opened, closed } = start({ parallel: 1 });
   const keys = Array.from({ length: 30 }, (_, at) => queue("120", {}, `client ${at}`));
   await settle();
   expect(opened).toHaveLength(18);
   for (const key of keys) {
-    worker.cancel(key);
+    loop.cancel(key);
     await settle();
     expect(opened.length - closed.length).toBeLessThanOrEqual(18);
   }
@@ -52,8 +52,8 @@ test("few recordings are open at once, however many clients wait", async () => {
 });
 
 test("a client with a short recording need not wait for the end of another's long ones, nor of its own in a batch", async () => {
-  const { worker, whisper, queue, submit, settle, opened, work } = start({ parallel: 1 });
-  for (let at = 0; at < 5; at++) worker.submit(100 + at, { work: work("600"), client: "a", background: true });
+  const { loop, whisper, queue, submit, settle, opened, work } = start({ parallel: 1 });
+  for (let at = 0; at < 5; at++) loop.submit(100 + at, { work: work("600"), client: "a", background: true });
   await settle();
   expect(opened).toHaveLength(2);
   for (let at = 0; at < 5; at++) queue("300", {}, "a");
@@ -91,10 +91,10 @@ test("many recordings of one client, each smaller than the one before, leave pla
 });
 
 test("a recording that waits can be cancelled, and one that is damaged is refused", async () => {
-  const { whisper, worker, queue, settle, opened, endOf } = start({ parallel: 1 });
+  const { whisper, loop, queue, settle, opened, endOf } = start({ parallel: 1 });
   for (const path of ["3", "4", "5"]) queue(path, {}, "a");
   const [unwanted, broken, last] = [queue("6", {}, "a"), queue("broken", {}, "a"), queue("7", {}, "a")];
-  worker.cancel(unwanted);
+  loop.cancel(unwanted);
   await settle();
   for (let job = 1; job <= 4; job++) {
     whisper.tell(job, [" a"]);

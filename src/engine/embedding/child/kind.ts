@@ -8,7 +8,7 @@ import type { EngineKind } from "../../process/kind.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { EmbeddingEvent, EmbeddingJob } from "../port.ts";
 import type { EmbedderOptions } from "../protocol.ts";
-import { EmbeddingWorker, TOKENS_AT_ONCE } from "./worker.ts";
+import { EmbeddingLoop, TOKENS_AT_ONCE } from "./loop.ts";
 
 /** Most inputs in a batch; llama.cpp's limit is 256. */
 const INPUTS_AT_ONCE = 64;
@@ -21,8 +21,8 @@ export const embeddingKind: EngineKind<EmbedderOptions, EmbeddingModel, Embeddin
     const batch = Math.max(maxTokens, TOKENS_AT_ONCE);
     embedder.loadStart({ ...compute, path: unpacked(path), embedding, batch, sequences: INPUTS_AT_ONCE });
     await untilLoaded(embedder, send);
-    const worker = new EmbeddingWorker(embedder, options, send);
+    const loop = new EmbeddingLoop(embedder, options, send);
     const { architecture, description, parameters, bytes, dimensions, device } = embedder.model();
-    return { ready: { architecture, description, parameters, bytes, dimensions, device }, worker };
+    return { ready: { architecture, description, parameters, bytes, dimensions, device }, loop };
   },
 };

@@ -12,7 +12,7 @@ export const gpusKind: EngineKind<GpuOptions, GpuReport, never, never> = {
     native.listenForAborts(ABORT_FD);
     return {
       ready: { gpus: usedGpus(native.devices()) },
-      worker: { submit() {}, cancel() {}, run: () => new Promise<never>(() => {}) },
+      loop: { submit() {}, cancel() {}, run: () => new Promise<never>(() => {}) },
     };
   },
 };

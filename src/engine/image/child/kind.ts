@@ -11,7 +11,7 @@ import { othersShare } from "../../process/machine.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { PainterOptions, PictureEvent, PictureJob } from "../protocol.ts";
 import { habitsOf } from "./families.ts";
-import { ImageWorker } from "./worker.ts";
+import { ImageLoop } from "./loop.ts";
 
 /** Memory for source images that are decoded: enough for one of the largest size. */
 const DECODING_BYTES = 600 * 2 ** 20;
@@ -46,7 +46,7 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
     const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
     const decoding = new Semaphore(DECODING_BYTES);
     const tools = { library, painter, decoding, threads: free, now: () => performance.now() };
-    return { ready: model, worker: new ImageWorker(tools, name, send) };
+    return { ready: model, loop: new ImageLoop(tools, name, send) };
   },
 };
 

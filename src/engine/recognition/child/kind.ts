@@ -10,7 +10,7 @@ import { PageReader } from "./page-reader.ts";
 import { Ppocr } from "./ppocr.ts";
 import { Tesseract } from "./tesseract.ts";
 import { Watch } from "./watch.ts";
-import { RecognitionWorker } from "./worker.ts";
+import { RecognitionLoop } from "./loop.ts";
 
 function computed(): number {
   const { user, system } = process.cpuUsage();
@@ -38,7 +38,7 @@ export const recognitionKind: EngineKind<RecognizerOptions, undefined, PageJob, 
       barcodes: lazily(loadBarcodeReader),
       check: watch.check,
     });
-    const worker = new RecognitionWorker(reader, watch, send);
-    return { ready: undefined, worker };
+    const loop = new RecognitionLoop(reader, watch, send);
+    return { ready: undefined, loop };
   },
 };

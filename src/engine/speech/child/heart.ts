@@ -7,7 +7,7 @@ import type { Phonemizer } from "../../../speech/phonemizer.ts";
 import { AcousticModel, OWN_SPEEDS } from "./acoustic-model.ts";
 import { loadPhonemizer } from "./load-phonemizer.ts";
 import { inPieces } from "./own-speeds.ts";
-import type { Speaker, Utterance } from "./worker.ts";
+import type { Speaker, Utterance } from "./loop.ts";
 
 /**
  * Most phonemes spoken at once, at normal speed: a few seconds of sound. The longest computation for them that cannot

@@ -9,14 +9,14 @@ import { PROGRAMS } from "../host/programs.ts";
 import type { SpeechJob } from "../port.ts";
 import type { SpeakerOptions, SpeakerSource } from "../protocol.ts";
 import { ProgramSpeaker } from "./program-speaker.ts";
-import { SpeechWorker, type Speaker } from "./worker.ts";
+import { SpeechLoop, type Speaker } from "./loop.ts";
 
 /** A file of the embedded voice; the data of src/speech is in the same folder. */
 const VOICE = "voice.onnx";
 
 export const speechKind: EngineKind<SpeakerOptions, undefined, SpeechJob, SpeechEvent> = {
   async load({ source }, send) {
-    return { ready: undefined, worker: new SpeechWorker(await load(source), send) };
+    return { ready: undefined, loop: new SpeechLoop(await load(source), send) };
   },
 };
 

@@ -14,7 +14,7 @@ import { languageOf } from "../kokoro-voices.ts";
 import type { KokoroFiles } from "../protocol.ts";
 import { loadPhonemizer } from "./load-phonemizer.ts";
 import { inPieces, sayAt } from "./own-speeds.ts";
-import type { Speaker, Utterance } from "./worker.ts";
+import type { Speaker, Utterance } from "./loop.ts";
 
 /** Most phonemes spoken at once, at normal speed: about six seconds of sound, computed without a pause. */
 const MOST_PHONEMES = 100;

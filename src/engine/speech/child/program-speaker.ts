@@ -7,7 +7,7 @@ import { ProgramError } from "../../process/program.ts";
 import type { HostProgram, ProgramKind } from "../host/host-program.ts";
 import { plainText } from "../host/plain-text.ts";
 import { sayAt } from "./own-speeds.ts";
-import type { Speaker, Utterance } from "./worker.ts";
+import type { Speaker, Utterance } from "./loop.ts";
 
 export class ProgramSpeaker implements Speaker {
   constructor(

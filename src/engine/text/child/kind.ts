@@ -60,7 +60,7 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
         limits: promptLimits(llama, options),
         ...(onDisk && { onDisk }),
       },
-      worker: {
+      loop: {
         submit: (key, job, contents) => engine.submit(key, withContents(job, contents)),
         cancel: (key, cause) => engine.cancel(key, cause),
         run: () => engine.run(),

@@ -15,7 +15,7 @@ import type { TranscriberEvent, TranscriberJob, TranscriberOptions } from "../pr
 import { Listener } from "./listener.ts";
 import { AROUND_SPEECH_SECONDS } from "./phrases.ts";
 import { statesThatFit } from "./states-that-fit.ts";
-import { TranscriptionWorker } from "./worker.ts";
+import { TranscriptionLoop } from "./loop.ts";
 
 export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionModel, TranscriberJob, TranscriberEvent> = {
   async load(options, send) {
@@ -35,7 +35,7 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
       flashAttention: flashAttention !== "off",
     });
     await untilLoaded(whisper, send);
-    const worker = new TranscriptionWorker(
+    const loop = new TranscriptionLoop(
       whisper,
       {
         parallel: statesThatFit(parallel, stateBytes, availableMemory()),
@@ -54,14 +54,14 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
       },
       send,
     );
-    const listener = new Listener(whisper, tools.audio, vadPath !== undefined, send, () => worker.expectUtterance());
+    const listener = new Listener(whisper, tools.audio, vadPath !== undefined, send, () => loop.expectUtterance());
     const { type: size, bytes, device } = whisper.model();
     return {
       ready: { size, bytes, device },
-      worker: {
-        submit: (key, job) => ("listening" in job ? listener.submit(key, job.listening) : worker.submit(key, job)),
-        cancel: (key) => worker.cancel(key),
-        run: () => worker.run(),
+      loop: {
+        submit: (key, job) => ("listening" in job ? listener.submit(key, job.listening) : loop.submit(key, job)),
+        cancel: (key) => loop.cancel(key),
+        run: () => loop.run(),
       },
     };
   },

@@ -15,7 +15,7 @@ export const workerKind: EngineKind<WorkerOptions, WorkerReady, never, never> = 
     await untilLoaded({ loadPoll: () => ({ state: "ready" }), drainLog: () => worker.drainLog() }, send);
     return {
       ready: { port, devices: worker.devices() },
-      worker: { submit() {}, cancel() {}, run: () => new Promise<never>(() => {}) },
+      loop: { submit() {}, cancel() {}, run: () => new Promise<never>(() => {}) },
     };
   },
 };

@@ -20,7 +20,7 @@ import { LONGEST_PAGE_MS, Stopped, TooLong, type Watch } from "./watch.ts";
 
 type QueuedJob = PageJob & { readonly key: JobKey };
 
-export class RecognitionWorker {
+export class RecognitionLoop {
   private readonly turns = new ClientTurns<QueuedJob>();
 
   constructor(

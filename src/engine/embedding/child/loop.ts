@@ -20,7 +20,7 @@ export const TOKENS_AT_ONCE = 256;
 /** How long to wait for the prompt threads before messages are read again, when there is nothing else to do. */
 const TEXT_WAIT_MS = 1;
 
-export class EmbeddingWorker {
+export class EmbeddingLoop {
   private readonly queue: BatchQueue;
   private readonly texts: TextJobs;
   private readonly reader: InputReader;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
 import type { FakeWhisper } from "../../support/fake-whisper.ts";
-import { start } from "./worker-rig.ts";
+import { start } from "./loop-rig.ts";
 
 describe("one recording", () => {
   test("is transcribed in parallel stretches, and reported in order with its times", async () => {
@@ -216,7 +216,7 @@ describe("several recordings", () => {
   const lengths = ({ submitted }: FakeWhisper) => submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
 
   test("have short stretches while others may arrive, and full ones otherwise", async () => {
-    const { whisper, submit, settle, worker } = start({ parallel: 1 });
+    const { whisper, submit, settle, loop } = start({ parallel: 1 });
     await submit(talk("600"), {}, "a");
     expect(lengths(whisper)).toEqual([29]);
     const short = await submit("3", {}, "b");
@@ -226,7 +226,7 @@ describe("several recordings", () => {
     whisper.tell(2, [" b"]);
     await settle();
     expect(lengths(whisper)).toEqual([29, 3, 8]);
-    worker.cancel(short);
+    loop.cancel(short);
     for (let job = 3; job < 20; job++) {
       whisper.tell(job, [" a"]);
       await settle();
@@ -241,7 +241,7 @@ describe("several recordings", () => {
     await submit(talk("120"), {}, "a");
     expect(lengths(whisper)).toEqual([29, 29, 29]);
     const alone = start({ parallel: 1 });
-    alone.worker.submit(99, { work: alone.work(talk("120")), background: true });
+    alone.loop.submit(99, { work: alone.work(talk("120")), background: true });
     await alone.settle();
     expect(lengths(alone.whisper)).toEqual([8]);
     queue("1");
@@ -329,23 +329,23 @@ describe("several recordings", () => {
   });
 
   test("never displace an utterance, and nothing gives way to a recording during dictation", async () => {
-    const { whisper, worker, submit, utter } = start({ parallel: 1 });
+    const { whisper, loop, submit, utter } = start({ parallel: 1 });
     await utter(15);
     await submit("3", {}, "b");
     expect([lengths(whisper), [...whisper.released]]).toEqual([[15], []]);
     const recording = start({ parallel: 2 });
     await recording.submit(talk("120"), {}, "a");
-    recording.worker.expectUtterance();
+    recording.loop.expectUtterance();
     await recording.submit("3", {}, "b");
     expect([...recording.whisper.released]).toEqual([]);
-    worker.expectUtterance();
+    loop.expectUtterance();
   });
 
   test("leave a place free for dictation while there is any", async () => {
-    const { whisper, worker, clock, submit, utter, settle } = start({ parallel: 2 });
+    const { whisper, loop, clock, submit, utter, settle } = start({ parallel: 2 });
     await submit("300");
     expect(whisper.open).toEqual([1, 2]);
-    worker.expectUtterance();
+    loop.expectUtterance();
     whisper.tell(1, [" a"]);
     await settle();
     expect(whisper.open).toEqual([2]);
@@ -359,21 +359,21 @@ describe("several recordings", () => {
   });
 
   test("with hours of silence are read in turns with the others", async () => {
-    const { whisper, worker, queue } = start();
+    const { whisper, loop, queue } = start();
     queue("36000 silent");
     queue("5");
     for (let step = 0; step < 20; step++) {
-      worker.step();
+      loop.step();
       await new Promise(setImmediate);
     }
     expect(whisper.open).toEqual([1]);
   });
 
   test("that are cancelled free their place and their file at once", async () => {
-    const { whisper, worker, submit, settle, closed, endOf } = start({ parallel: 1 });
+    const { whisper, loop, submit, settle, closed, endOf } = start({ parallel: 1 });
     const first = await submit("300");
     const second = await submit("4");
-    worker.cancel(first);
+    loop.cancel(first);
     await settle();
     expect(whisper.released).toContain(1);
     expect(closed).toContain("300");

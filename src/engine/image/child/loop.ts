@@ -24,7 +24,7 @@ interface QueuedImage extends PictureJob {
   isStarted: boolean;
 }
 
-export class ImageWorker {
+export class ImageLoop {
   private readonly turns = new ClientTurns<QueuedImage>();
   /** The waiting image whose sources are decoded, or being decoded. */
   private ahead: QueuedImage | undefined;

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { Embedder, LoadedEmbedder } from "../../../ffi/llama/embedder.ts";
-import { EmbeddingWorker } from "../../../src/engine/embedding/child/worker.ts";
+import { EmbeddingLoop } from "../../../src/engine/embedding/child/loop.ts";
 import type { FromEmbedder } from "../../../src/engine/embedding/protocol.ts";
 import { nextTurn } from "../../../src/domain/next-turn.ts";
 
@@ -16,12 +16,12 @@ test("a request with an input that cannot be computed fails alone, not with thos
     },
   } satisfies Partial<Embedder> as unknown as Embedder;
   const told: FromEmbedder[] = [];
-  const worker = new EmbeddingWorker(embedder, { maxTokens: 16 }, (message) => told.push(message));
+  const loop = new EmbeddingLoop(embedder, { maxTokens: 16 }, (message) => told.push(message));
   for (const [key, inputs] of [["a", "b"], ["c", "!"], ["d"]].entries()) {
-    worker.submit(key, { work: { kind: "embed", inputs } });
+    loop.submit(key, { work: { kind: "embed", inputs } });
   }
   await nextTurn();
-  for (let step = 0; step < 5; step++) worker.step();
+  for (let step = 0; step < 5; step++) loop.step();
   const results = told.flatMap((message) => (message.type === "events" ? message.finished : []));
   const values = results.map(({ key, event }) => [key, event.type === "result" ? [...event.result.values] : event]);
   expect(new Map(values as [number, unknown][])).toEqual(

@@ -3,12 +3,12 @@
 import type { Span, Whisper } from "../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
-import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
+import { TranscriptionLoop } from "../../../src/engine/transcription/child/loop.ts";
 import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
 import type { TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
-/** A worker over recordings named by their seconds of speech, or silent ones; the test performs the steps. */
+/** A loop over recordings named by their seconds of speech, or silent ones; the test performs the steps. */
 export function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const whisper = new FakeWhisper();
   const messages: FromTranscriber[] = [];
@@ -48,15 +48,15 @@ export function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const clock = { ms: 0 };
   const now = () => clock.ms;
   const options = { parallel, threads, othersShare: () => others, now, open, sizeOf: parseInt, findSpeech };
-  const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
+  const loop = new TranscriptionLoop(whisper as unknown as Whisper, options, (message) => messages.push(message));
   const settle = async () => {
-    for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);
+    for (let idle = 0; idle < 3; idle = loop.step() ? 0 : idle + 1) await new Promise(setImmediate);
   };
   const usual = { field: "file", translate: false, temperature: 0, words: false, language: "en" };
   const work = (path: string, more: object = {}) => ({ ...usual, path, ...more });
   let key = 0;
   const queue = (path: string, more: object = {}, client?: string) => {
-    worker.submit(++key, { work: work(path, more), ...(client !== undefined && { client }) });
+    loop.submit(++key, { work: work(path, more), ...(client !== undefined && { client }) });
     return key;
   };
   /** Submits an utterance of this many seconds; its samples are zero. */
@@ -65,7 +65,7 @@ export function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       format: { encoding: "ulaw", rate: SAMPLE_RATE },
       bytes: new Uint8Array(seconds * SAMPLE_RATE),
     } as const;
-    worker.submit(++key, { work: { translate: false, temperature: 0, words: false, language: "en", sound } });
+    loop.submit(++key, { work: { translate: false, temperature: 0, words: false, language: "en", sound } });
     await settle();
     return key;
   };
@@ -86,7 +86,7 @@ export function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);
     })[0];
-  return { whisper, worker, clock, messages, opened, closed, work, queue, submit, utter, settle, textOf, endOf };
+  return { whisper, loop, clock, messages, opened, closed, work, queue, submit, utter, settle, textOf, endOf };
 }
 
 async function* oneWindow(samples: Float32Array): AsyncGenerator<Float32Array, void, void> {

@@ -12,7 +12,7 @@ import {
 import { Semaphore } from "../../../src/domain/semaphore.ts";
 import type { ImageEdit, ImageModel, ImageSize, ImageWork } from "../../../src/domain/image.ts";
 import type { Painter } from "../../../src/engine/image/child/plan.ts";
-import { ImageWorker } from "../../../src/engine/image/child/worker.ts";
+import { ImageLoop } from "../../../src/engine/image/child/loop.ts";
 import type { FromPainter } from "../../../src/engine/image/protocol.ts";
 import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
@@ -128,56 +128,56 @@ function start(stepMs = 0, drawsIn?: ImageSize) {
   const painter: Painter = { model, traits, adapters: [INK], ...(drawsIn && { drawsIn }) };
   const decoding = new Semaphore(2 ** 30);
   const tools = { library, painter, decoding, threads: () => 1, now: () => now };
-  const worker = new ImageWorker(tools, "fake", (message) => sent.push(message));
+  const loop = new ImageLoop(tools, "fake", (message) => sent.push(message));
   let key = 0;
   return {
     library,
-    worker,
+    loop,
     sent,
     ended: () => sent.flatMap((message) => (message.type === "events" ? message.finished : [])),
     /** Returns the job's key. */
     submit(prompt: string, client: string, changes: Partial<ImageWork> = {}): number {
       const encoding = { format: "png", withParameters: false } as const;
       const work: ImageWork = { prompt, count: 1, seed: 1, previews: 0, encoding, ...changes };
-      worker.submit(++key, { image: 0, work, client });
+      loop.submit(++key, { image: 0, work, client });
       return key;
     },
   };
 }
 
 test("clients take turns with one image each, however many each of them requests", async () => {
-  const { library, worker, submit, ended } = start();
+  const { library, loop, submit, ended } = start();
   const clients = ["ada", "bob", "cyd", "dan", "eve"];
   // Each client's jobs arrive together.
   for (const client of clients) for (const job of [1, 2, 3, 4]) submit(`${client} ${job}`, client);
   await Bun.sleep(0);
-  while (ended().length < 20) await worker.step();
+  while (ended().length < 20) await loop.step();
   expect(library.begun).toEqual([1, 2, 3, 4].flatMap((job) => clients.map((client) => `${client} ${job}`)));
 });
 
 test("a client that arrives while another has many waiting images waits for at most one of them", async () => {
-  const { library, worker, submit } = start();
+  const { library, loop, submit } = start();
   for (const job of [1, 2, 3, 4]) submit(`ada ${job}`, "ada");
   await Bun.sleep(0);
-  await worker.step();
+  await loop.step();
   submit("bob 1", "bob");
   await Bun.sleep(0);
-  for (let turn = 0; turn < 2; turn++) await worker.step();
+  for (let turn = 0; turn < 2; turn++) await loop.step();
   expect(library.begun).toEqual(["ada 1", "bob 1", "ada 2"]);
 });
 
 test("a long image pauses for a short one of another client and loses no steps", async () => {
-  const { library, worker, sent, submit, ended } = start(100);
+  const { library, loop, sent, submit, ended } = start(100);
   const long = submit("long", "ada", { steps: 40 });
   submit("long 2", "ada", { steps: 40 });
   await Bun.sleep(0);
-  const drawing = worker.step();
+  const drawing = loop.step();
   await until(() => library.begun.length === 1);
   submit("short", "bob");
   await drawing;
-  await worker.step();
+  await loop.step();
   expect(library.done).toEqual(["short"]);
-  await worker.step();
+  await loop.step();
   expect(library.done).toEqual(["short", "long"]);
   expect(library.begun).toEqual(["long", "short"]);
   expect(library.resumed).toEqual(["long"]);
@@ -191,87 +191,87 @@ test("a long image pauses for a short one of another client and loses no steps",
 });
 
 test("an image pauses neither for the same client's next image nor for a longer one", async () => {
-  const { library, worker, submit, ended } = start(100);
+  const { library, loop, submit, ended } = start(100);
   submit("first", "ada", { steps: 40 });
   submit("own", "ada");
   submit("longer", "bob", { steps: 80 });
   await Bun.sleep(0);
-  while (ended().length < 3) await worker.step();
+  while (ended().length < 3) await loop.step();
   expect(library.done).toEqual(["first", "own", "longer"]);
   expect(library.resumed).toEqual(["longer"]);
 });
 
 test("clients with short images leave a client with a long image an equal share of time", async () => {
-  const { library, worker, submit, ended } = start(500);
+  const { library, loop, submit, ended } = start(500);
   // Ten seconds against three each.
   submit("long", "ada", { steps: 20 });
   await Bun.sleep(0);
   for (let shorts = 0; !library.done.includes("long");) {
     submit(`short ${++shorts}`, "bob", { steps: 6 });
     await Bun.sleep(0);
-    await worker.step();
+    await loop.step();
   }
   expect(ended().length).toBeLessThanOrEqual(5);
 });
 
 test("a paused image is stopped when its request is cancelled", async () => {
-  const { library, worker, submit, ended } = start(100);
+  const { library, loop, submit, ended } = start(100);
   const long = submit("long", "ada", { steps: 40 });
   submit("short", "bob");
   await Bun.sleep(0);
-  await worker.step();
+  await loop.step();
   expect(library.state(long)).toBe("paused");
-  worker.cancel(long);
+  loop.cancel(long);
   expect(library.state(long)).toBe("none");
-  while (ended().length < 1) await worker.step();
+  while (ended().length < 1) await loop.step();
   expect(library.done).toEqual(["short"]);
 });
 
 test("a cancelled image ends between two steps, a cancelled waiting one never begins, and the next one is drawn", async () => {
-  const { library, worker, sent, submit, ended } = start();
+  const { library, loop, sent, submit, ended } = start();
   const endless = submit("endless", "ada", { steps: 150 });
   const unwanted = submit("unwanted", "bob");
   const wanted = submit("wanted", "cyd");
   await Bun.sleep(0);
-  const drawing = worker.step();
+  const drawing = loop.step();
   await until(() => sent.some((message) => message.type === "events"));
-  worker.cancel(unwanted);
-  worker.cancel(endless);
+  loop.cancel(unwanted);
+  loop.cancel(endless);
   await drawing;
   expect(library.stops).toBe(1);
   const outcome = sent.findLast((message) => "key" in message && message.key === endless);
   expect(outcome).toMatchObject({ code: "request_cancelled" });
-  while (ended().length < 1) await worker.step();
+  while (ended().length < 1) await loop.step();
   expect(library.begun).toEqual(["endless", "wanted"]);
   expect(ended().map(({ key }) => key)).toEqual([wanted]);
 });
 
 test("a cancelled image that takes a while to stop ends as cancelled, even when another client's image is due", async () => {
-  const { library, worker, sent, submit } = start(2000);
+  const { library, loop, sent, submit } = start(2000);
   const long = submit("long", "ada", { steps: 40 });
   await Bun.sleep(0);
-  const drawing = worker.step();
+  const drawing = loop.step();
   await until(() => sent.some(({ type }) => type === "events"));
   library.lingers = 3;
-  worker.cancel(long);
+  loop.cancel(long);
   submit("short", "bob");
   await drawing;
   expect(sent.filter((message) => "key" in message && message.key === long).at(-1)).toMatchObject({
     code: "request_cancelled",
   });
   expect(sent.filter(({ type }) => type === "log")).toEqual([]);
-  await worker.step();
+  await loop.step();
   expect(library.done).toEqual(["short"]);
 });
 
 test("a prompt of too many tokens is refused by its field, with both numbers", async () => {
-  const { library, worker, sent, submit } = start();
+  const { library, loop, sent, submit } = start();
   library.start = () => {
     throw new ImageError("must have at most 2048 tokens; got 8012", "too-long");
   };
   const key = submit("1".repeat(8000), "ada");
   await Bun.sleep(0);
-  await worker.step();
+  await loop.step();
   const message = "'prompt' and 'negative_prompt' each must have at most 2048 tokens; got 8012.";
   expect(sent.at(-1)).toEqual({ type: "rejected", key, code: "invalid_value", param: "prompt", message });
 });
@@ -282,7 +282,7 @@ describe("the source image of an edit", () => {
   const editOf = (path: string) => ({ image: { path, field: "image" }, storedSize: size });
 
   test("is read when its turn is near, so that those of a full queue take no memory", async () => {
-    const { worker, sent, submit, ended } = start();
+    const { loop, sent, submit, ended } = start();
     const folder = temporaryFolder();
     const paths = Array.from({ length: 6 }, (_, at) => join(folder, `${at}.png`));
     await Bun.write(paths[0]!, photo);
@@ -291,7 +291,7 @@ describe("the source image of an edit", () => {
     for (const at of paths.keys()) {
       // While one is drawn, the next one is read.
       if (at + 1 < paths.length) await Bun.write(paths[at + 1]!, photo);
-      await worker.step();
+      await loop.step();
     }
     expect(ended().map(({ event }) => event.type)).toEqual(paths.map(() => "image"));
   });
@@ -306,14 +306,14 @@ describe("the source image of an edit", () => {
   });
 
   test("is not decoded to its end, nor drawn, when it is not wanted any more", async () => {
-    const { library, worker, sent, submit } = start();
+    const { library, loop, sent, submit } = start();
     const path = join(temporaryFolder(), "photo.png");
     await Bun.write(path, photo);
     for (const beforeItsTurn of [true, false]) {
       const key = submit("edit", "ada", { edit: editOf(path) });
-      if (beforeItsTurn) worker.cancel(key);
-      const drawing = worker.step();
-      worker.cancel(key);
+      if (beforeItsTurn) loop.cancel(key);
+      const drawing = loop.step();
+      loop.cancel(key);
       await drawing;
     }
     expect(library.begun).toEqual([]);
@@ -334,10 +334,10 @@ describe("a changed image that is delivered larger than it is drawn", () => {
     if (!image || !mask) throw new Error("no sources");
     await Bun.write(image.path, pngOfRows({ ...size, colour: 2 }, rows));
     await Bun.write(mask.path, transparentPng(SIDE, SIDE, 0));
-    const { worker, submit, ended } = start(0, { width: 8, height: 8 });
+    const { loop, submit, ended } = start(0, { width: 8, height: 8 });
     const encoding = { format: "png", withParameters: true } as const;
     submit("edit", "ada", { size, encoding, edit: { image, storedSize: size, mask, ...edit }, ...work });
-    while (ended().length < 1) await worker.step().then(() => Bun.sleep(1));
+    while (ended().length < 1) await loop.step().then(() => Bun.sleep(1));
     const event = ended()[0]?.event;
     return event?.type === "image" ? event.data : new Uint8Array();
   }

@@ -36,7 +36,7 @@ const MOST_OPEN = { forEach: 2, more: 16 };
 /** A file waits while its client has an open one of less than this many times its bytes. */
 const MUCH_SMALLER = 2;
 
-interface WorkerOptions {
+interface LoopOptions {
   /** Stretches that are recognised in parallel. */
   readonly parallel: number;
   /** Threads of all stretches together. */
@@ -53,7 +53,7 @@ interface WorkerOptions {
   readonly findSpeech?: (samples: Float32Array, detection: SpeechDetection | undefined) => readonly Span[];
 }
 
-export class TranscriptionWorker {
+export class TranscriptionLoop {
   /** In the order of their arrival. */
   private works: RecordingWork[] = [];
   private readonly owners = new Map<WhisperJob, RecordingWork>();
@@ -67,7 +67,7 @@ export class TranscriptionWorker {
 
   constructor(
     private readonly whisper: Whisper,
-    private readonly options: WorkerOptions,
+    private readonly options: LoopOptions,
     private readonly send: (message: FromTranscriber) => void,
   ) {}
 

@@ -59,7 +59,7 @@ interface QueuedJob {
 /** Returns whether the file stays in memory until it is complete. Only one such file is made at a time. */
 const isWhole = ({ work }: QueuedJob): boolean => FORMATS[work.format].isWhole === true;
 
-export class SpeechWorker {
+export class SpeechLoop {
   private readonly turns = new ClientTurns<QueuedJob>();
 
   constructor(

@@ -3,12 +3,12 @@
 import { describe, expect, test } from "bun:test";
 import type { SpeechFormat, SpeechWork } from "../../../src/domain/speech.ts";
 import { ProgramError } from "../../../src/engine/process/program.ts";
-import { SpeechWorker, type Speaker } from "../../../src/engine/speech/child/worker.ts";
+import { SpeechLoop, type Speaker } from "../../../src/engine/speech/child/loop.ts";
 import type { FromSpeaker } from "../../../src/engine/speech/protocol.ts";
 
 const work = (text: string, format: SpeechFormat = "pcm"): SpeechWork => ({ text, voice: "hum", speed: 1, format });
 
-/** Returns a worker and its output as text. */
+/** Returns a loop and its output as text. */
 function start(during: () => void = () => {}, reading: () => void = () => {}) {
   const said: string[] = [];
   const messages: FromSpeaker[] = [];
@@ -28,11 +28,11 @@ function start(during: () => void = () => {}, reading: () => void = () => {}) {
       return { samples: new Float32Array(text.includes("~") ? 240_000 : text.length), phonemes: text.length };
     },
   };
-  const worker = new SpeechWorker(speaker, (message) => messages.push(message));
+  const loop = new SpeechLoop(speaker, (message) => messages.push(message));
   const submit = (key: number, text: string, client?: string, format?: SpeechFormat) =>
-    worker.submit(key, { work: work(text, format), ...(client !== undefined && { client }) });
+    loop.submit(key, { work: work(text, format), ...(client !== undefined && { client }) });
   const turns = async (count: number) => {
-    for (let turn = 0; turn < count; turn++) await worker.step();
+    for (let turn = 0; turn < count; turn++) await loop.step();
   };
   const endOf = (key: number) =>
     messages.flatMap((message): unknown[] => {
@@ -40,7 +40,7 @@ function start(during: () => void = () => {}, reading: () => void = () => {}) {
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === key).map(({ event }) => event.type);
     });
-  return { said, messages, worker, submit, turns, endOf };
+  return { said, messages, loop, submit, turns, endOf };
 }
 
 describe("turns", () => {
@@ -89,8 +89,8 @@ describe("turns", () => {
 
 test("a cancelled text is not spoken any further, and sound just computed for it is not sent", async () => {
   let cancel = () => {};
-  const { worker, said, submit, turns, messages } = start(() => cancel());
-  cancel = () => worker.cancel(1);
+  const { loop, said, submit, turns, messages } = start(() => cancel());
+  cancel = () => loop.cancel(1);
   submit(1, "a1|a2");
   await turns(3);
   expect(said).toEqual(["a1"]);
@@ -135,8 +135,8 @@ test.each<readonly [string, string, (cancel: () => void) => Parameters<typeof st
   "a cancel ends a sentence that is being %s; others have their turns, and no failure is logged",
   async (_, text, at) => {
     let cancel = () => {};
-    const { worker, submit, turns, endOf, messages } = start(...at(() => cancel()));
-    cancel = () => worker.cancel(1);
+    const { loop, submit, turns, endOf, messages } = start(...at(() => cancel()));
+    cancel = () => loop.cancel(1);
     submit(1, text);
     submit(2, "b1");
     await turns(4);
@@ -146,17 +146,17 @@ test.each<readonly [string, string, (cancel: () => void) => Parameters<typeof st
 );
 
 test("a text whose reader is behind is paused and resumed, and others use its turns meanwhile", async () => {
-  const { worker, said, submit, turns, endOf } = start();
+  const { loop, said, submit, turns, endOf } = start();
   submit(1, "a1|a2");
   submit(2, "b1|b2");
   await turns(1);
-  worker.hold(1, true);
+  loop.hold(1, true);
   await turns(5);
   expect([said, endOf(2)]).toEqual([["a1", "b1", "b2"], ["result"]]);
-  worker.hold(1, false);
+  loop.hold(1, false);
   await turns(2);
   expect([said.at(-1), endOf(1)]).toEqual(["a2", ["result"]]);
-  worker.hold(7, true);
+  loop.hold(7, true);
 });
 
 test("files that are sent whole are made one at a time, and other texts do not wait for them", async () => {
@@ -198,8 +198,8 @@ test("the failure of a program is distinguished from text that cannot be spoken"
 
 test("ten seconds of sound are sent in parts, and a cancel stops them", async () => {
   let cancel = () => {};
-  const { worker, submit, turns, messages } = start(() => setImmediate(() => setImmediate(() => cancel())));
-  cancel = () => worker.cancel(2);
+  const { loop, submit, turns, messages } = start(() => setImmediate(() => setImmediate(() => cancel())));
+  cancel = () => loop.cancel(2);
   const parts = (key: number) =>
     messages.flatMap((message) =>
       message.type === "events"
@@ -216,8 +216,8 @@ test("ten seconds of sound are sent in parts, and a cancel stops them", async ()
 
 test("a text that is cancelled while it is prepared is not spoken", async () => {
   let cancel = () => {};
-  const { worker, said, submit, turns } = start(undefined, () => cancel());
-  cancel = () => worker.cancel(1);
+  const { loop, said, submit, turns } = start(undefined, () => cancel());
+  cancel = () => loop.cancel(1);
   submit(1, "a1|a2");
   await turns(3);
   expect(said).toEqual([]);
