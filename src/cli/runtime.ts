@@ -12,11 +12,9 @@ import { systemClock } from "../domain/clock.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
-import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import type { FoundWorker } from "../engine/worker/probe.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
-import type { EmbeddingFile, ModelFile } from "../model/model-file.ts";
-import type { WhisperFile } from "../model/whisper-file.ts";
+import type { ModelFile } from "../model/model-file.ts";
 import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
@@ -62,14 +60,13 @@ import {
 } from "./engines.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { AppServices } from "../http/deps.ts";
-import type { ServedFile } from "../model/read-model.ts";
 import { contextWarning } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway } from "./gateway.ts";
 import { logPlacement } from "./gpus.ts";
-import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
+import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines } from "./image-engines.ts";
 import { pulledModels } from "./pulled-engines.ts";
-import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
+import { findKokoro, findPpocr } from "./pulled-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { prepareModel, readTextFiles, type PreparedModel } from "./prepare-model.ts";
 import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
@@ -136,8 +133,8 @@ export async function createGatewayServices(
 }
 
 /** Reads the files of models that are loaded on first use, or of `only` some. Throws when one is unusable. */
-export function givenFiles(config: Config, only?: readonly (keyof GivenFiles)[]): GivenFiles {
-  const needs = (kind: keyof GivenFiles) => only?.includes(kind) ?? true;
+export function givenFiles(config: Config, only?: readonly string[]) {
+  const needs = (kind: string) => only?.includes(kind) ?? true;
   return {
     chat: needs("chat") ? readChatFiles(config) : [],
     embedding: needs("embedding") ? readEmbeddingFiles(config) : [],
@@ -148,6 +145,9 @@ export function givenFiles(config: Config, only?: readonly (keyof GivenFiles)[])
     ppocr: needs("ppocr") ? findPpocr(config) : undefined,
   };
 }
+
+/** Files that are checked before anything is unpacked. */
+export type GivenFiles = Readonly<ReturnType<typeof givenFiles>>;
 
 /** An engine that is loaded on first use, and its model as the router offers it. */
 interface OnDemand {
@@ -196,17 +196,6 @@ function checkNames({ alias, lora }: Config, { served, chat, onDemand }: LocalNa
 /** Stops all engines; resolves when their processes have exited. */
 export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
   Promise.all(engines().map((engine) => engine.stop()));
-
-/** Files that are checked before anything is unpacked. */
-export interface GivenFiles {
-  readonly chat: readonly ModelFile[];
-  readonly embedding: readonly EmbeddingFile[];
-  readonly whisper: readonly WhisperFile[];
-  readonly images: readonly ImageFiles[];
-  readonly upscalers: readonly ServedFile[];
-  readonly kokoro: FoundKokoro | undefined;
-  readonly ppocr: PpocrFiles | undefined;
-}
 
 /** The model that is loaded from the start. */
 interface MainModel {
