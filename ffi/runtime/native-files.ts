@@ -7,26 +7,17 @@ import { embedded, type Component, type ComponentName } from "./embedded.ts";
 import { extract, extractInto, folderOf, removeUnused } from "./extract.ts";
 import { reasonOf } from "./native-error.ts";
 
+/** Paths of optional files; those that the build left out are absent. */
+type OptionalFiles = { readonly [file in keyof typeof OPTIONAL]?: string };
+
 /** `libraries` and `embeddedModel` exist. Call `unpacked` before reading another of these files. */
-export interface NativeFiles {
+export interface NativeFiles extends OptionalFiles {
   /** Folder with the shim, llama.cpp and its compute backends. */
   readonly libraries: string;
   /** The small chat model that serves when no other is given. */
   readonly embeddedModel: string;
   /** The parts of the image model that serves when no other is given. */
   readonly embeddedImages: { readonly model: string; readonly textEncoder: string; readonly taesd: string };
-  /** The image library; absent when the build left it out. */
-  readonly imageLibrary?: string;
-  /** The embedding model that serves when no other is given; absent when the build left it out. */
-  readonly embeddedEmbeddings?: string;
-  /** The model for speech to text that serves when no other is given; absent when the build left it out. */
-  readonly embeddedTranscription?: string;
-  /** The speech detector for any such model; absent when the build left it out. */
-  readonly embeddedVad?: string;
-  /** The voice for speech synthesis, with its other files beside it; absent when the build left it out. */
-  readonly embeddedVoice?: string;
-  /** Tesseract's data for English; absent when the build left it out. */
-  readonly embeddedTessdata?: string;
   /** Something the operator should know, in one sentence. */
   readonly warning?: string;
 }
@@ -104,9 +95,7 @@ const packedFile = (path: string) => componentOf(path)?.component.files.find(({ 
 /** Returns the paths of optional files that `isThere` finds where `place` says. */
 function found(place: (model: (typeof OPTIONAL)[keyof typeof OPTIONAL]) => string, isThere: (path: string) => boolean) {
   const paths = Object.entries(OPTIONAL).map(([name, model]) => [name, place(model)] as const);
-  return Object.fromEntries(paths.filter(([, path]) => isThere(path))) as Partial<
-    Record<keyof typeof OPTIONAL, string>
-  >;
+  return Object.fromEntries(paths.filter(([, path]) => isThere(path))) as OptionalFiles;
 }
 
 /** Returns whether the libraries in this folder also compute on GPUs of this machine. */
@@ -127,12 +116,18 @@ const imagesIn = (folder: string): NativeFiles["embeddedImages"] => ({
   textEncoder: join(folder, "svc-draw-llm.gguf"),
   taesd: join(folder, "svc-draw-tae.safetensors"),
 });
+
 /** Files that the build leaves out when pip or a target is missing: component, folder in the build folder, and file. */
 const OPTIONAL = {
   imageLibrary: { component: "images", folder: "lib", file: fileName("image") },
+  /** The embedding model that serves when no other is given. */
   embeddedEmbeddings: { component: "embeddings", folder: "embedding", file: "all-minilm-l6-v2.gguf" },
+  /** The model for speech to text that serves when no other is given. */
   embeddedTranscription: { component: "transcription", folder: "transcription", file: "whisper-base.bin" },
+  /** The speech detector for any such model. */
   embeddedVad: { component: "base", folder: "vad", file: "silero-vad.bin" },
+  /** The voice for speech synthesis, with its other files beside it. */
   embeddedVoice: { component: "speech", folder: "speech", file: "voice.onnx" },
+  /** Tesseract's data for English. */
   embeddedTessdata: { component: "recognition", folder: "recognition", file: "eng.traineddata" },
 } as const satisfies Readonly<Record<string, { component: ComponentName; folder: string; file: string }>>;

@@ -4,6 +4,8 @@ import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
+import type { Row } from "../config/option.ts";
+import { modelOptions } from "../config/options/model.ts";
 import { didYouMean } from "../config/parse.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { KNOWN_SETS, type ModelPart } from "../store/models/known-sets.ts";
@@ -139,13 +141,14 @@ export function filesInUse(config: Config): string[] {
 export const givenPaths = (config: Config): string[] =>
   namesIn(config).filter((name) => isAbsolute(name) && (config.speculation || name !== config.draft));
 
+/** Options of the model that the server loads from the start. */
+const OF_SERVED: readonly string[] = ["model", "mmproj", "draft", "lora"];
+
 /** Returns the names and paths of models and adapters in the options that a server uses. */
 function namesIn(config: Config): string[] {
-  const { model, mmproj, draft, lora, chatModels, embeddingModels, rerankModels, transcriptionModels } = config;
-  const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
-  const text = [model, mmproj, draft, ...lora.map(({ path }) => path)];
-  const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, imageModels, imageUpscaleModels];
-  const images = [imageVae, imageTaesd, ...imageTextEncoders, ...imageLora.map(({ path }) => path)];
-  const names = [...(config.serveModel ? text : []), ...lists.flat(), ...images];
-  return names.filter((name) => name !== undefined);
+  const rows = Object.entries(modelOptions) as [keyof typeof modelOptions, Row][];
+  const naming = rows.filter(([field, { orName, paths }]) => orName || paths || field === "mmproj");
+  const used = naming.filter(([field]) => config.serveModel || !OF_SERVED.includes(field));
+  const values = used.map(([field]) => config[field] ?? []).flat();
+  return values.map((value) => (typeof value === "object" ? value.path : String(value)));
 }

@@ -25,7 +25,7 @@ export function pulledModels(
       const engine = chatEngine({ ...served.file, id: name }, name, setup);
       return { engine, offered: offeredChat(engine, config.parallel, read)[0] };
     }
-    if (served.option === "--transcription-model") return undefined;
+    if (served.option !== "--embedding-model" && served.option !== "--rerank-model") return undefined;
     const engine = embeddingEngine({ ...served.file, id: name }, setup);
     return { engine, offered: offeredEmbeddings(engine, config.parallel) };
   };

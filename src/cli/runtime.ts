@@ -12,18 +12,11 @@ import { systemClock } from "../domain/clock.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
-import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import type { FoundWorker } from "../engine/worker/probe.ts";
-import { defaultMediaLimits } from "../media/limits.ts";
-import type { EmbeddingFile, ModelFile } from "../model/model-file.ts";
-import type { WhisperFile } from "../model/whisper-file.ts";
-import { ClassificationService } from "../service/classification.ts";
-import { EmbeddingService } from "../service/embeddings.ts";
-import { GenerationService } from "../service/generation.ts";
-import { ImageService } from "../service/images.ts";
-import { InputReaders } from "../service/input-readers.ts";
+import type { ModelFile } from "../model/model-file.ts";
 import { localRouter, offeredChat, type ReadKinds } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
+import { modelServices } from "../service/model-services.ts";
 import {
   offeredEmbeddings,
   offeredImages,
@@ -34,15 +27,9 @@ import {
   offeredTranscription,
   type OfferedModel,
 } from "../service/offered-models.ts";
-import { pictureReader } from "../service/picture-reader.ts";
-import { RecognitionService } from "../service/recognition.ts";
 import { RequestService } from "../service/request.ts";
-import { soundReader } from "../service/sound-reader.ts";
-import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SYSTEM_MODEL, systemModel } from "../service/system-model.ts";
-import { TranscriptionService } from "../service/transcriptions.ts";
-import { KeptImages } from "../store/kept-images.ts";
 import { uploadFolders } from "../store/upload-folders.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
@@ -62,14 +49,13 @@ import {
 } from "./engines.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { AppServices } from "../http/deps.ts";
-import type { ServedFile } from "../model/read-model.ts";
 import { contextWarning } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway } from "./gateway.ts";
 import { logPlacement } from "./gpus.ts";
-import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
+import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines } from "./image-engines.ts";
 import { pulledModels } from "./pulled-engines.ts";
-import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
+import { findKokoro, findPpocr } from "./pulled-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { prepareModel, readTextFiles, type PreparedModel } from "./prepare-model.ts";
 import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
@@ -136,8 +122,8 @@ export async function createGatewayServices(
 }
 
 /** Reads the files of models that are loaded on first use, or of `only` some. Throws when one is unusable. */
-export function givenFiles(config: Config, only?: readonly (keyof GivenFiles)[]): GivenFiles {
-  const needs = (kind: keyof GivenFiles) => only?.includes(kind) ?? true;
+export function givenFiles(config: Config, only?: readonly string[]) {
+  const needs = (kind: string) => only?.includes(kind) ?? true;
   return {
     chat: needs("chat") ? readChatFiles(config) : [],
     embedding: needs("embedding") ? readEmbeddingFiles(config) : [],
@@ -148,6 +134,9 @@ export function givenFiles(config: Config, only?: readonly (keyof GivenFiles)[])
     ppocr: needs("ppocr") ? findPpocr(config) : undefined,
   };
 }
+
+/** Files that are checked before anything is unpacked. */
+export type GivenFiles = Readonly<ReturnType<typeof givenFiles>>;
 
 /** An engine that is loaded on first use, and its model as the router offers it. */
 interface OnDemand {
@@ -197,17 +186,6 @@ function checkNames({ alias, lora }: Config, { served, chat, onDemand }: LocalNa
 export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
   Promise.all(engines().map((engine) => engine.stop()));
 
-/** Files that are checked before anything is unpacked. */
-export interface GivenFiles {
-  readonly chat: readonly ModelFile[];
-  readonly embedding: readonly EmbeddingFile[];
-  readonly whisper: readonly WhisperFile[];
-  readonly images: readonly ImageFiles[];
-  readonly upscalers: readonly ServedFile[];
-  readonly kokoro: FoundKokoro | undefined;
-  readonly ppocr: PpocrFiles | undefined;
-}
-
 /** The model that is loaded from the start. */
 interface MainModel {
   readonly engine: TextEngine;
@@ -222,8 +200,7 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, main?: Ma
   const { config, launch, native } = setup;
   const { engine } = main ?? {};
   const { log } = launch;
-  const { transcribeInput, ocrInput } = config;
-  const read = { image: ocrInput, audio: transcribeInput };
+  const read = { image: config.ocrInput, audio: config.transcribeInput };
   const others = onDemand(files, setup, read);
   const chatModels = files.chat.map(({ id }) => id);
   checkNames(config, {
@@ -248,50 +225,23 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, main?: Ma
     : new ModelRouter(sources);
   const subject = { kind: "text", model: engine?.model ?? "" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
-  const mediaLimits = {
-    ...defaultMediaLimits,
-    fetch: config.mediaFetch,
-    fetchPrivate: config.mediaFetchPrivate,
-    ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
-  };
   const { maxAudioBytes } = config;
   const received = new ByteBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files uploaded in requests");
-  const { documents, pictures, recordings } = uploadFolders(tmpdir(), maxAudioBytes, received);
-  const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
-  const recognition = new RecognitionService({
-    router,
-    requests,
-    documents,
-    languages,
-    ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
-  });
-  const readers = new InputReaders({
-    ...(ocrInput && { image: pictureReader(recognition, mediaLimits) }),
-    ...(transcribeInput && { audio: soundReader(transcriptions) }),
-  });
-  const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
+  const folders = uploadFolders(tmpdir(), maxAudioBytes, received);
   const engines = [
     ...(engine ? [engine] : []),
     ...(system === engine ? [] : [system]),
     ...others.map((one) => one.engine),
   ];
   return {
+    ...modelServices({ config, clock, router, requests, folders, languages }),
     config,
     log,
     clock,
     metrics,
-    requests,
-    router,
     engines: () => [...engines, ...(pulled?.engines() ?? [])],
     furtherModels: () => [...chatModels, ...(pulled?.models() ?? []).map(({ id }) => id)],
     engine: engine ?? new NoEngine(),
-    generation,
-    classification: new ClassificationService({ router, generation }),
-    embeddings: new EmbeddingService({ router, requests }),
-    speech: new SpeechService({ router, requests }),
-    transcriptions,
-    recognition,
-    images: new ImageService({ router, requests, pictures, kept: new KeptImages(clock) }),
     storedModels: new StoredModels({
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),

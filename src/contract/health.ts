@@ -17,14 +17,14 @@ const engine = {
   device: t.Optional(
     t.String({
       description:
-        "Devices that compute a text, embedding, transcription or image model, once it has been loaded: workers, GPUs, or the CPU with its threads.",
+        "Devices that compute the model, once it has been loaded: workers, GPUs, or the CPU with its threads. Absent for kinds of engines that always compute on the CPU, such as `speech`.",
     }),
   ),
 };
 
 const EngineHealth = t.Object({
   kind: t.String({
-    description: "Kind of the engine: `text`, `embedding`, `transcription`, `speech`, `recognition` or `image`.",
+    description: "Kind of the engine: `text`, `embedding`, `transcription`, `speech`, `recognition`, `image`, …",
   }),
   model: t.String(),
   ...engine,

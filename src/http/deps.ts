@@ -8,38 +8,21 @@ import type { Pause } from "../domain/pause.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { ClassificationService } from "../service/classification.ts";
-import type { EmbeddingService } from "../service/embeddings.ts";
-import type { GenerationService } from "../service/generation.ts";
-import type { ImageService } from "../service/images.ts";
-import type { ModelRouter } from "../service/model-router.ts";
-import type { RecognitionService } from "../service/recognition.ts";
-import type { RequestService } from "../service/request.ts";
-import type { SpeechService } from "../service/speech.ts";
+import type { ModelServices } from "../service/model-services.ts";
 import type { StoredModels } from "../service/stored-models.ts";
 import type { FewAtOnce } from "../service/few-at-once.ts";
-import type { TranscriptionService } from "../service/transcriptions.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { JsonBodies } from "./json-body.ts";
 import type { RequestContexts } from "./request-context.ts";
 
 /** The services that an application consists of. */
-export interface AppServices {
+export interface AppServices extends ModelServices {
   readonly config: Config;
   /** The engine of the server's own model, which the tokenizer routes use. */
   readonly engine: TextPort;
   /** Returns all engines that run here, for health and metrics. */
   readonly engines: () => readonly ObservedEngine[];
-  readonly requests: RequestService;
-  readonly generation: GenerationService;
-  readonly router: ModelRouter;
-  readonly embeddings: EmbeddingService;
-  readonly transcriptions: TranscriptionService;
-  readonly speech: SpeechService;
-  readonly recognition: RecognitionService;
-  readonly classification: ClassificationService;
-  readonly images: ImageService;
   readonly storedModels: StoredModels;
   /** Other servers whose models are served. */
   readonly upstreams: Pick<Gateway, "status" | "setDraining" | "metrics">;

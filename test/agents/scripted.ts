@@ -10,20 +10,12 @@ import { exceeding } from "../../src/domain/prompt-size.ts";
 import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../support/fake-text-engine.ts";
 import { createApp } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
-import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
-import { EmbeddingService } from "../../src/service/embeddings.ts";
-import { SpeechService } from "../../src/service/speech.ts";
-import { TranscriptionService } from "../../src/service/transcriptions.ts";
-import { ImageService } from "../../src/service/images.ts";
-import { KeptImages } from "../../src/store/kept-images.ts";
+import { modelServices } from "../../src/service/model-services.ts";
 import { Tessdata } from "../../src/store/tessdata.ts";
 import { uploadFolders } from "../../src/store/upload-folders.ts";
-import { ClassificationService } from "../../src/service/classification.ts";
-import { RecognitionService } from "../../src/service/recognition.ts";
 import { RequestService } from "../../src/service/request.ts";
 import { TextLanguages } from "../../src/service/text-languages.ts";
-import { GenerationService } from "../../src/service/generation.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { noUpstreams } from "../http/harness.ts";
@@ -84,34 +76,23 @@ export class ScriptedModel {
     const write = (line: string) => process.stderr.write(line);
     const log = createLogger({ level: "warn", format: "text", write, now: clock.wall });
     const { engine } = this;
-    const mediaLimits = defaultMediaLimits;
     const router = localRouter(engine, 4);
     const subject = { kind: "text", model: fakeModel.id };
     const requests = new RequestService({ metrics, clock, maxQueue: 8, queueTimeoutMs: 0, subject });
-    const generation = new GenerationService({ router, requests, clock, mediaLimits });
-    const embeddings = new EmbeddingService({ router, requests });
-    const received = new ByteBudget();
-    const { documents, pictures, recordings } = uploadFolders(tmpdir(), config.maxAudioBytes, received);
-    const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
-    const speech = new SpeechService({ router, requests });
+    const folders = uploadFolders(tmpdir(), config.maxAudioBytes, new ByteBudget());
     const languages = new TextLanguages({ tessdata: new Tessdata([]) });
-    const recognition = new RecognitionService({ router, requests, documents, languages });
-    const classification = new ClassificationService({ router, generation });
-    const images = new ImageService({ router, requests, pictures, kept: new KeptImages(clock) });
-    const version = "0.0.0-test";
-    const own = {
+    const app = createApp({
+      ...modelServices({ config, clock, router, requests, folders, languages }),
+      config,
       engine,
       engines: () => [],
       upstreams: noUpstreams(),
-      requests,
-      router,
-      generation,
-      embeddings,
-      transcriptions,
-      speech,
-    };
-    const services = { ...own, recognition, classification, images, storedModels: testStore(config) };
-    const app = createApp({ config, ...services, metrics, log, clock, version });
+      storedModels: testStore(config),
+      metrics,
+      log,
+      clock,
+      version: "0.0.0-test",
+    });
     this.server = listen({ ...app, fetch: this.exchanges.record(app.fetch) }, config, { requests, clock });
   }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { sharedFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { options } from "../../src/config/options.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
 import { wavOf } from "../support/wav.ts";
 import { PROGRAM } from "../support/server.ts";
@@ -139,8 +140,8 @@ test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
 test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of a language", async () => {
   const voicesOf = async (...args: string[]) => {
     // Those of a config file that a server shares have nothing to do with speech.
-    const kinds = ["model", "chat-model", "embedding-model", "rerank-model", "transcription-model", "image-model"];
-    const models = [...kinds, "image-upscale-model"].map((kind) => `--${kind}=${at("none.gguf")}`);
+    const named = options.filter(({ group, orName }) => group === "Model" && orName);
+    const models = named.map(({ name }) => `--${name}=${at("none.gguf")}`);
     const child = start(
       "say",
       "--voices",

@@ -1,7 +1,6 @@
 // Starts a real server on a free port with a scripted engine, and records everything that the server reports.
 
 import { readdirSync } from "node:fs";
-import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
@@ -19,13 +18,7 @@ import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { createApp, type App } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
-import { InputReaders } from "../../src/service/input-readers.ts";
 import { localRouter } from "../../src/service/local-model.ts";
-import { ClassificationService } from "../../src/service/classification.ts";
-import { GenerationService } from "../../src/service/generation.ts";
-import { pictureReader } from "../../src/service/picture-reader.ts";
-import { soundReader } from "../../src/service/sound-reader.ts";
-import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
   offeredImages,
@@ -35,13 +28,9 @@ import {
   offeredSpeech,
   offeredTranscription,
 } from "../../src/service/offered-models.ts";
-import { TranscriptionService } from "../../src/service/transcriptions.ts";
-import { RecognitionService } from "../../src/service/recognition.ts";
-import { ImageService } from "../../src/service/images.ts";
-import { KeptImages } from "../../src/store/kept-images.ts";
 import { uploadFolders } from "../../src/store/upload-folders.ts";
-import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
+import { modelServices, type ModelServices } from "../../src/service/model-services.ts";
 import { RequestService } from "../../src/service/request.ts";
 import { TextLanguages } from "../../src/service/text-languages.ts";
 import type { JobLevels, MetricLevels, Metrics, MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
@@ -116,11 +105,10 @@ export class RecordingMetrics implements Metrics {
   }
 }
 
-export interface TestServer extends RunningServer {
+export interface TestServer extends RunningServer, ModelServices {
   readonly engine: FakeEngine;
   /** The engines that /health and /metrics report; a test can add some. */
   readonly engines: ObservedEngine[];
-  readonly router: ModelRouter;
   /** One engine for embeddings and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
   readonly transcriber: FakeTranscriber;
@@ -131,18 +119,11 @@ export interface TestServer extends RunningServer {
   readonly upscaler: FakeDrawer;
   /** The folder for uploaded recordings, documents and pictures. */
   readonly recordings: string;
-  readonly requests: RequestService;
-  readonly generation: GenerationService;
-  readonly embeddings: EmbeddingService;
-  readonly transcriptions: TranscriptionService;
-  readonly speech: SpeechService;
-  readonly recognition: RecognitionService;
-  readonly classification: ClassificationService;
-  readonly images: ImageService;
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
   readonly rehearse: App["rehearse"];
+  readonly routes: App["routes"];
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
 }
@@ -203,53 +184,23 @@ export function serve(
     : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });
-  const { mediaRoot } = config;
-  const mediaLimits = {
-    ...defaultMediaLimits,
-    fetch: config.mediaFetch,
-    fetchPrivate: config.mediaFetchPrivate,
-    ...(mediaRoot !== undefined && { mediaRoot }),
-  };
-  const embeddings = new EmbeddingService({ router, requests });
   const recordings = temporaryFolder();
   const folders = uploadFolders(recordings, config.maxAudioBytes, new ByteBudget());
-  const transcriptions = new TranscriptionService({ router, requests, recordings: folders.recordings, mediaLimits });
-  const speech = new SpeechService({ router, requests });
-  const recognition = new RecognitionService({
-    router,
-    requests,
-    documents: folders.documents,
-    languages: new TextLanguages({
-      tessdata: reader.tessdata,
-      ppocr: config.ocrEngine === "ppocr",
-      usual: config.ocrLanguages,
-    }),
-    ...(mediaRoot !== undefined && { mediaRoot }),
+  const languages = new TextLanguages({
+    tessdata: reader.tessdata,
+    ppocr: config.ocrEngine === "ppocr",
+    usual: config.ocrLanguages,
   });
-  const readers = new InputReaders({
-    ...(config.ocrInput && { image: pictureReader(recognition, mediaLimits) }),
-    ...(config.transcribeInput && { audio: soundReader(transcriptions) }),
-  });
-  const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
-  const classification = new ClassificationService({ router, generation });
-  const images = new ImageService({ router, requests, pictures: folders.pictures, kept: new KeptImages(clock) });
-  onTestFinished(() => images.close());
+  const services = modelServices({ config, clock, router, requests, folders, languages });
+  onTestFinished(() => services.images.close());
   const engines: ObservedEngine[] = [];
   const storedModels = testStore(config, hubEndpoint);
   const app = createApp({
+    ...services,
     config,
     storedModels,
     engine: config.serveModel ? engine : new NoEngine(),
     engines: () => engines,
-    requests,
-    router,
-    generation,
-    embeddings,
-    transcriptions,
-    speech,
-    recognition,
-    classification,
-    images,
     upstreams: beside.find((source) => source instanceof Gateway) ?? noUpstreams(),
     metrics,
     log,
@@ -264,9 +215,9 @@ export function serve(
   const post: TestServer["post"] = (path, body, headers) => postJson(server.url + path, body, { headers });
   return {
     ...server,
+    ...services,
     engine,
     engines,
-    router,
     embedders,
     transcriber,
     speaker,
@@ -274,18 +225,11 @@ export function serve(
     drawer,
     upscaler,
     recordings,
-    requests,
-    generation,
-    embeddings,
-    transcriptions,
-    speech,
-    recognition,
-    classification,
-    images,
     metrics,
     log,
     clock,
     rehearse: app.rehearse,
+    routes: app.routes,
     post,
     chat: (body, headers) => post("/v1/chat/completions", { messages, ...body }, headers),
   };

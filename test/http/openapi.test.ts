@@ -4,12 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { contractVersion } from "../../src/config/version.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { isLimited } from "../../src/http/access.ts";
-import { createApp } from "../../src/http/app.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
 import { pngHeader } from "../media/files.ts";
-import { testStore } from "../support/stored-models.ts";
-import { hello, messages, noUpstreams, serve, testConfig } from "./harness.ts";
+import { hello, messages, serve, testConfig } from "./harness.ts";
 
 const describeServer = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
 
@@ -20,40 +18,8 @@ const listed = (document: OpenApiDocument) =>
   );
 
 function registered(): string[] {
-  const {
-    metrics,
-    log,
-    engine,
-    requests,
-    router,
-    generation,
-    embeddings,
-    transcriptions,
-    speech,
-    recognition,
-    classification,
-    images,
-  } = serve();
-  const services = {
-    engine,
-    engines: () => [],
-    upstreams: noUpstreams(),
-    requests,
-    router,
-    generation,
-    embeddings,
-    transcriptions,
-    speech,
-    recognition,
-    classification,
-    images,
-    storedModels: testStore(testConfig),
-  };
-  const clock = { now: () => 0, wall: () => 0, after: () => () => {} };
-  const version = "0";
-  const app = createApp({ config: testConfig, ...services, metrics, log, clock, version });
   // Aliases of a route's path are not operations of their own.
-  const described = app.routes.filter(({ hooks }) => hooks.detail?.hide !== true);
+  const described = serve().routes.filter(({ hooks }) => hooks.detail?.hide !== true);
   return described.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
 }
 

@@ -7,6 +7,7 @@ import { billOfMaterials } from "../../packaging/sbom.ts";
 import { packComponents, requireAll } from "../../packaging/components.ts";
 import { archiveOf, expectSmall } from "../../packaging/package.ts";
 import { completeRelease } from "../../packaging/release.ts";
+import { COMPONENTS, type ComponentName } from "../../ffi/runtime/embedded.ts";
 import { version } from "../../src/config/version.ts";
 import { archiveIn } from "../../src/cli/update.ts";
 import { sharedFolder, temporaryFolder } from "../support/folders.ts";
@@ -15,6 +16,9 @@ const RELEASES = "https://example.invalid/svc/releases";
 const WORKFLOWS = join(import.meta.dir, "../../.github/workflows");
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const sha256 = (content: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(content).digest("hex");
+/** Returns all components, each with these files. */
+const componentsWith = (files: readonly string[]) =>
+  Object.fromEntries(COMPONENTS.map((name) => [name, files])) as Record<ComponentName, readonly string[]>;
 const folder = sharedFolder();
 const read = (name: string) => readFileSync(join(folder, name), "utf8");
 
@@ -71,16 +75,9 @@ test("an archive larger than the download limit is refused, with both numbers", 
 });
 
 test("a release lacks no file of a component, as after a failed download", () => {
-  const all = {
-    base: ["a"],
-    embeddings: ["b"],
-    transcription: ["c"],
-    speech: ["d"],
-    recognition: ["e"],
-    images: ["f"],
-  };
+  const all = componentsWith(["file"]);
   expect(() => requireAll(all)).not.toThrow();
-  expect(() => requireAll({ ...all, images: ["f", undefined] })).toThrow("The component images lacks a file");
+  expect(() => requireAll({ ...all, images: ["file", undefined] })).toThrow("The component images lacks a file");
   expect(() => requireAll({ ...all, speech: [] })).toThrow("The component speech lacks a file");
 });
 
@@ -96,7 +93,7 @@ test("archives that another build uses stay, and those of old builds go", async 
   const old = [write("component-base-0-12.zst", 2), write("component-base-0-12.zst.part-1", 2)];
   const unrelated = write("other", 2);
   const file = [write("file")];
-  const files = { base: file, embeddings: [], transcription: [], speech: [], recognition: [], images: [] };
+  const files = { ...componentsWith([]), base: file };
   const [packed] = await packComponents(files, own);
   const reused = packed?.archive ?? "";
   utimesSync(reused, 0, 0);

@@ -1,6 +1,14 @@
 // The list of AGENTS.md: which folder may import which. The most specific entry that contains a path applies.
 
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
 export type Layers = Readonly<Record<string, readonly string[]>>;
+
+/** One folder for each kind of engine, and what all kinds have in common. */
+const engineFolders = readdirSync(join(import.meta.dir, "../../src/engine"), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => `src/engine/${name}`);
 
 export const layers: Layers = {
   "src/contract": ["src/domain"],
@@ -41,19 +49,9 @@ export const layers: Layers = {
     "src/config",
   ],
   "src/service/batch": ["src/contract", "src/dialect", "src/domain", "src/store", "src/telemetry"],
-  "src/engine/kinds.ts": [
-    "src/engine/process",
-    "src/engine/text/child",
-    "src/engine/embedding/child",
-    "src/engine/transcription/child",
-    "src/engine/speech/child",
-    "src/engine/recognition/child",
-    "src/engine/image/child",
-    "src/engine/worker/child",
-    "src/engine/gpus/child",
-  ],
+  "src/engine/kinds.ts": ["src/engine/process", ...engineFolders.map((folder) => `${folder}/child`)],
+  ...Object.fromEntries(engineFolders.map((folder) => [folder, ["src/engine/process", "src/domain", "src/telemetry"]])),
   "src/engine/process": ["src/domain", "src/telemetry", "ffi/runtime"],
-  "src/engine/text": ["src/engine/process", "src/domain", "src/telemetry"],
   "src/engine/text/child": [
     "src/engine/process",
     "src/engine/text/protocol.ts",
@@ -64,9 +62,7 @@ export const layers: Layers = {
     "src/telemetry",
     "ffi",
   ],
-  "src/engine/embedding": ["src/engine/process", "src/domain", "src/telemetry"],
   "src/engine/embedding/child": ["src/engine/process", "src/engine/embedding/port.ts", "src/domain", "ffi"],
-  "src/engine/transcription": ["src/engine/process", "src/domain", "src/telemetry"],
   "src/engine/transcription/child": [
     "src/engine/process",
     "src/engine/transcription/port.ts",
@@ -75,7 +71,6 @@ export const layers: Layers = {
     "src/domain",
     "ffi",
   ],
-  "src/engine/speech": ["src/engine/process", "src/domain", "src/telemetry"],
   "src/engine/speech/host": ["src/engine/process", "src/audio", "src/domain"],
   "src/engine/speech/child": [
     "src/engine/process",
@@ -87,7 +82,6 @@ export const layers: Layers = {
     "src/domain",
     "ffi/runtime",
   ],
-  "src/engine/recognition": ["src/engine/process", "src/domain", "src/telemetry"],
   "src/engine/recognition/child": [
     "src/engine/process",
     "src/engine/recognition/protocol.ts",
@@ -96,11 +90,8 @@ export const layers: Layers = {
     "src/domain",
     "ffi/runtime",
   ],
-  "src/engine/worker": ["src/engine/process", "src/domain"],
   "src/engine/worker/child": ["src/engine/process", "src/engine/worker/protocol.ts", "src/domain", "ffi"],
-  "src/engine/gpus": ["src/engine/process", "src/domain"],
   "src/engine/gpus/child": ["src/engine/process", "src/engine/gpus/protocol.ts", "src/domain", "ffi"],
-  "src/engine/image": ["src/engine/process", "src/domain", "src/telemetry"],
   "src/engine/image/child": ["src/engine/process", "src/engine/image/protocol.ts", "src/media", "src/domain", "ffi"],
   "src/gateway": ["src/domain", "src/text", "src/telemetry", "src/engine/text/port.ts"],
   "src/model": ["src/domain"],
@@ -126,17 +117,8 @@ export const layers: Layers = {
     "src/speech",
     "src/audio/encode",
     "src/service",
-    "src/engine/process",
-    "src/engine/text",
-    "src/engine/text/port.ts",
-    "src/engine/embedding",
-    "src/engine/transcription",
-    "src/engine/speech",
+    ...engineFolders,
     "src/engine/speech/host",
-    "src/engine/recognition",
-    "src/engine/image",
-    "src/engine/worker",
-    "src/engine/gpus",
     "src/gateway",
     "src/model",
     "src/store",
