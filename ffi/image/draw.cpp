@@ -4,18 +4,12 @@
 #include "state.hpp"
 
 #include "../common/abort.hpp"
+#include "../common/job-table.hpp"
 #include "../common/threads.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <cstdlib>
 #include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <new>
-#include <optional>
 
 namespace image {
 namespace {
@@ -41,9 +35,9 @@ struct Adapter {
     float scale = 1;
 };
 
-struct Drawing {
+// Its number is that of its owner.
+struct Drawing : AnyJob {
     // Constant once drawing has begun, except `threads`, which svc_image_resume sets while the image is paused.
-    int32_t owner = 0;
     std::string prompt, negative_prompt;
     std::vector<Adapter> adapters;
     std::vector<Picture> pictures;
@@ -51,7 +45,6 @@ struct Drawing {
     int32_t threads = 1;
     int32_t previews = 0;
 
-    std::atomic<bool> stopped{false};
     // Marks the running computation; used only by the drawing's thread.
     std::optional<AbortScope> scope;
 
@@ -64,17 +57,15 @@ struct Drawing {
     int32_t shown = 0;
     Picture preview;
     std::vector<uint8_t> pixels;
-    std::optional<Failure> failure;
     bool ended = false;
 };
 
 using DrawingPtr = std::shared_ptr<Drawing>;
 
-struct Board {
-    std::mutex mutex;
-    std::condition_variable changed;
-    // Images by owner, from their start until they are taken or stopped.
-    std::map<int32_t, DrawingPtr> drawings;
+// Has images from their start until they are taken or stopped.
+struct Board : JobTable<Drawing> {
+    Board() : JobTable("no image is drawn") {}
+
     // The image whose turn it is: being computed, or next to be computed.
     DrawingPtr turn;
     // The image being computed, even after it was stopped.
@@ -131,7 +122,7 @@ void check(const sd_img_gen_params_t & params) {
 
 DrawingPtr drawing_from(const Json & json, const uint8_t * pixels, size_t length) {
     const auto drawing = std::make_shared<Drawing>();
-    drawing->owner = json.at("owner").get<int32_t>();
+    drawing->number = json.at("owner").get<int32_t>();
     drawing->prompt = json.at("prompt").get<std::string>();
     drawing->negative_prompt = json.at("negativePrompt").get<std::string>();
     drawing->threads = std::max(1, json.at("threads").get<int32_t>());
@@ -214,7 +205,7 @@ std::vector<uint8_t> draw(Drawing & drawing) {
 
 // Begins or resumes computing. Throws Stopped when the image was stopped meanwhile.
 void enter(Drawing & drawing) {
-    drawing.scope.emplace(drawing.owner, "drawing an image");
+    drawing.scope.emplace(drawing.number, "drawing an image");
     if (is_stopped(nullptr)) throw Stopped();
 }
 
@@ -263,7 +254,7 @@ void pause(const DrawingPtr & drawing) {
         drawing->is_paused = true;
         end_turn(drawing);
         become_idle();
-        board.changed.wait(lock, [&] { return !board.busy && (!drawing->is_paused || drawing->stopped); });
+        board.changed.wait(lock, [&] { return !board.busy && (!drawing->is_paused || drawing->released); });
         become_busy(drawing);
     }
     enter(*drawing);
@@ -281,26 +272,11 @@ bool is_shown_after(int32_t step, const Drawing & drawing) {
     return false;
 }
 
-// Returns the owner's image; throws when there is none. Requires the mutex.
-const DrawingPtr & drawing_of(int32_t owner) {
-    const auto found = board.drawings.find(owner);
-    if (found == board.drawings.end()) throw std::runtime_error("no image is drawn");
-    return found->second;
-}
-
-// Stops an image; requires the mutex. A running image ends within one node of its graphs, a paused one as soon as no
-// other is being computed.
-void stop(const DrawingPtr & drawing) {
-    drawing->stopped = true;
-    end_turn(drawing);
-    board.changed.notify_all();
-}
-
 } // namespace
 
 bool is_stopped(void *) {
     const Drawing * drawing = current;
-    return abort_requested(nullptr) || (drawing && drawing->stopped);
+    return abort_requested(nullptr) || (drawing && drawing->released);
 }
 
 thread_local bool counts_tiles = false;
@@ -348,9 +324,9 @@ void on_preview(int, int count, sd_image_t * images, bool, void *) {
 
 void stop_drawing() {
     std::unique_lock<std::mutex> lock(board.mutex);
-    for (const auto & [owner, drawing] : board.drawings) stop(drawing);
-    if (board.busy) stop(board.busy);
-    board.drawings.clear();
+    board.clear();
+    board.turn.reset();
+    board.changed.notify_all();
     board.changed.wait(lock, [] { return board.threads == 0; });
 }
 
@@ -366,28 +342,25 @@ int32_t svc_image_start(const uint8_t * options, int32_t options_length, const u
         const Json json = Json::parse(text_of(options, options_length));
         const DrawingPtr drawing = drawing_from(json, pixels, static_cast<size_t>(pixels_length));
         std::lock_guard<std::mutex> lock(board.mutex);
-        if (board.drawings.count(drawing->owner) > 0) return fail("an image of this owner is drawn");
+        if (board.jobs.count(drawing->number) > 0) return fail("an image of this owner is drawn");
         if (board.turn) return fail("another image is drawn");
         start_thread([drawing] { run(drawing); });
         board.threads++;
         board.turn = drawing;
-        board.drawings[drawing->owner] = drawing;
+        board.jobs[drawing->number] = drawing;
         return 0;
     });
 }
 
 int32_t svc_image_pause(int32_t owner) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(board.mutex);
-        drawing_of(owner)->is_to_pause = true;
+    return board.with(owner, [](const DrawingPtr & drawing) {
+        drawing->is_to_pause = true;
         return 0;
     });
 }
 
 int32_t svc_image_resume(int32_t owner, int32_t threads) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(board.mutex);
-        const DrawingPtr & drawing = drawing_of(owner);
+    return board.with(owner, [&](const DrawingPtr & drawing) {
         drawing->is_to_pause = false;
         if (!drawing->is_paused) return 0;
         if (board.turn) return fail("another image is drawn");
@@ -402,10 +375,10 @@ int32_t svc_image_resume(int32_t owner, int32_t threads) {
 int32_t svc_image_state(int32_t owner) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        const auto found = board.drawings.find(owner);
-        if (found == board.drawings.end()) {
+        const auto found = board.jobs.find(owner);
+        if (found == board.jobs.end()) {
             // A stopped image is reported as drawing until its computation has ended.
-            const bool is_ending = board.busy && board.busy->owner == owner;
+            const bool is_ending = board.busy && board.busy->number == owner;
             return static_cast<int32_t>(is_ending ? SVC_IMAGE_STAGE_DRAWING : SVC_IMAGE_STAGE_NONE);
         }
         const Drawing & drawing = *found->second;
@@ -416,46 +389,36 @@ int32_t svc_image_state(int32_t owner) {
 }
 
 int32_t svc_image_progress(int32_t owner, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(board.mutex);
-        const Drawing & drawing = *drawing_of(owner);
+    return board.with(owner, [&](const DrawingPtr & drawing) {
         const Json progress = {
-            {"step", drawing.step},
-            {"steps", drawing.steps},
-            {"previews", drawing.shown},
-            {"width", drawing.preview.width},
-            {"height", drawing.preview.height},
+            {"step", drawing->step},
+            {"steps", drawing->steps},
+            {"previews", drawing->shown},
+            {"width", drawing->preview.width},
+            {"height", drawing->preview.height},
         };
         return copy_out(progress.dump(), out, capacity);
     });
 }
 
 int32_t svc_image_preview(int32_t owner, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(board.mutex);
-        return copy_out(drawing_of(owner)->preview.pixels, out, capacity);
-    });
+    return board.with(owner, [&](const DrawingPtr & drawing) { return copy_out(drawing->preview.pixels, out, capacity); });
 }
 
 int32_t svc_image_take(int32_t owner, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(board.mutex);
-        const Drawing & drawing = *drawing_of(owner);
-        if (!drawing.ended || drawing.failure) return fail("the image is not done");
-        const int32_t length = copy_out(drawing.pixels, out, capacity);
-        if (length >= 0) board.drawings.erase(owner);
+    return board.with(owner, [&](const DrawingPtr & drawing) {
+        if (!drawing->ended || drawing->failure) return fail("the image is not done");
+        const int32_t length = copy_out(drawing->pixels, out, capacity);
+        if (length >= 0) board.jobs.erase(owner);
         return length;
     });
 }
 
+// A running image ends within one node of its graphs, a paused one as soon as no other is being computed.
 void svc_image_stop(int32_t owner) {
-    guarded<int32_t>(0, [&] {
-        std::lock_guard<std::mutex> lock(board.mutex);
-        const auto found = board.drawings.find(owner);
-        if (found == board.drawings.end()) return 0;
-        stop(found->second);
-        board.drawings.erase(found);
-        return 0;
+    board.release(owner, [](const DrawingPtr & drawing) {
+        end_turn(drawing);
+        board.changed.notify_all();
     });
 }
 

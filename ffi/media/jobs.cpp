@@ -1,19 +1,10 @@
-// Holds the table of jobs, and runs the two threads that work on them.
+// Queues jobs, and runs the two threads that work on them.
 
 #include "jobs.hpp"
 
 #include "../common/threads.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <deque>
-#include <map>
-
 namespace media {
-
-std::mutex & jobs_mutex = *new std::mutex;
-
 namespace {
 
 using JobPtr = std::shared_ptr<Job>;
@@ -42,11 +33,7 @@ bool prepare_job(Job & job) {
     return true;
 }
 
-struct Table {
-    std::map<int32_t, JobPtr> jobs;
-    std::deque<int32_t> unreported;
-    std::condition_variable finished;
-    int32_t last = 0;
+struct Table : JobTable<Job> {
     Lane preparing{prepare_job, SVC_MEDIA_STAGE_PREPARED};
     Lane encoding{encode_next, SVC_MEDIA_STAGE_ENCODED};
 };
@@ -86,7 +73,7 @@ void settle(const Lane & lane, Job & job, const std::optional<Failure> & failure
     job.failure = failure;
     job.stage = job.prompt.is_encoded() ? SVC_MEDIA_STAGE_ENCODED : lane.next;
     if (job.stage == SVC_MEDIA_STAGE_ENCODED || failure) job.prompt.source.reset();
-    if (!job.released) table.unreported.push_back(job.number);
+    table.report(job);
 }
 
 void serve(Lane & lane) {
@@ -102,13 +89,12 @@ void serve(Lane & lane) {
         if (!done && !job->released) wait_for_turn(lane, job);
         else settle(lane, *job, failure);
         forget_turns(lane);
-        table.finished.notify_all();
         // The last holder of a released job frees megabytes; other threads should not wait for that.
         lock.unlock();
         job.reset();
         lock.lock();
         lane.busy = false;
-        table.finished.notify_all();
+        table.changed.notify_all();
     }
 }
 
@@ -121,22 +107,14 @@ void enqueue(Lane & lane, const JobPtr & job, svc_media_stage stage) {
     lane.submitted.notify_one();
 }
 
-// Returns a job; throws when there is none. Requires the mutex.
-const JobPtr & job_at(int32_t number) {
-    const auto found = table.jobs.find(number);
-    if (found == table.jobs.end()) throw std::runtime_error("no job has this number");
-    return found->second;
-}
-
-// Returns the prompt of a job; also throws when the job is not prepared. Requires the mutex.
-const Prompt & prompt_of(int32_t number) {
-    const Job & job = *job_at(number);
+// Returns the prompt of a job; throws when the job is not prepared. Requires the mutex.
+const Prompt & prompt_of(const Job & job) {
     if (job.failure || job.stage < SVC_MEDIA_STAGE_PREPARED) throw std::runtime_error("the job is not prepared");
     return job.prompt;
 }
 
-const Chunk & chunk_of(int32_t number, int32_t index) {
-    return prompt_of(number).chunks.at(static_cast<size_t>(index));
+const Chunk & chunk_of(const Job & job, int32_t index) {
+    return prompt_of(job).chunks.at(static_cast<size_t>(index));
 }
 
 common_json describe(const Chunk & chunk, const Job & job) {
@@ -154,26 +132,26 @@ common_json describe(const Chunk & chunk, const Job & job) {
 
 } // namespace
 
-Job::Job(int32_t number, std::string && client) : number(number), client(std::move(client)) { living++; }
+std::mutex & jobs_mutex = table.mutex;
+
+Job::Job(std::string && client) : client(std::move(client)) { living++; }
 
 Job::~Job() { living--; }
 
 int32_t add_medium(int32_t number, Medium && medium) {
-    std::lock_guard<std::mutex> lock(jobs_mutex);
-    const JobPtr & job = job_at(number);
-    if (job->stage != SVC_MEDIA_STAGE_OPEN) return fail("the job takes no more media");
-    job->media.push_back(std::move(medium));
-    return 0;
+    return table.with(number, [&](const JobPtr & job) {
+        if (job->stage != SVC_MEDIA_STAGE_OPEN) return fail("the job takes no more media");
+        job->media.push_back(std::move(medium));
+        return 0;
+    });
 }
 
 void forget_jobs() {
     std::unique_lock<std::mutex> lock(jobs_mutex);
-    for (const auto & entry : table.jobs) entry.second->released = true;
-    table.jobs.clear();
-    table.unreported.clear();
+    table.clear();
     table.preparing.queue.clear();
     table.encoding.queue.clear();
-    table.finished.wait(lock, [] { return !table.preparing.busy && !table.encoding.busy; });
+    table.changed.wait(lock, [] { return !table.preparing.busy && !table.encoding.busy; });
 }
 
 } // namespace media
@@ -186,16 +164,12 @@ int32_t svc_media_open(const uint8_t * client, int32_t client_length) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         if (!is_loaded()) return fail("no projector is loaded");
-        table.last = table.last == INT32_MAX ? 1 : table.last + 1;
-        table.jobs[table.last] = std::make_shared<Job>(table.last, text_of(client, client_length));
-        return table.last;
+        return table.add(std::make_shared<Job>(text_of(client, client_length)));
     });
 }
 
 int32_t svc_media_prepare(int32_t number, const uint8_t * text, int32_t text_length) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
-        const JobPtr & job = job_at(number);
+    return table.with(number, [&](const JobPtr & job) {
         if (job->stage != SVC_MEDIA_STAGE_OPEN) return fail("the job has been prepared already");
         job->text = text_of(text, text_length);
         enqueue(table.preparing, job, SVC_MEDIA_STAGE_PREPARING);
@@ -204,10 +178,8 @@ int32_t svc_media_prepare(int32_t number, const uint8_t * text, int32_t text_len
 }
 
 int32_t svc_media_encode(int32_t number) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
-        prompt_of(number);
-        const JobPtr & job = job_at(number);
+    return table.with(number, [](const JobPtr & job) {
+        prompt_of(*job);
         if (job->stage == SVC_MEDIA_STAGE_ENCODED) return 0;
         if (job->stage != SVC_MEDIA_STAGE_PREPARED) return fail("the job is being encoded already");
         enqueue(table.encoding, job, SVC_MEDIA_STAGE_ENCODING);
@@ -215,49 +187,25 @@ int32_t svc_media_encode(int32_t number) {
     });
 }
 
-int32_t svc_media_wait(int32_t timeout_ms) {
-    return guarded<int32_t>(0, [&] {
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
-        const auto some = [] { return !table.unreported.empty(); };
-        std::unique_lock<std::mutex> lock(jobs_mutex);
-        while (table.finished.wait_until(lock, deadline, some)) {
-            const int32_t number = table.unreported.front();
-            table.unreported.pop_front();
-            // Other jobs have been released meanwhile.
-            if (table.jobs.count(number)) return number;
-        }
-        return 0;
-    });
-}
+int32_t svc_media_wait(int32_t timeout_ms) { return table.wait(timeout_ms); }
 
 int32_t svc_media_state(int32_t number) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
-        const JobPtr & job = job_at(number);
+    return table.with(number, [](const JobPtr & job) {
         return job->failure ? fail(*job->failure) - job->faulty : static_cast<int32_t>(job->stage);
     });
 }
 
 void svc_media_release(int32_t number) {
-    guarded<int32_t>(0, [&] {
-        JobPtr job;
-        std::lock_guard<std::mutex> lock(jobs_mutex);
-        const auto found = table.jobs.find(number);
-        if (found == table.jobs.end()) return 0;
-        job = std::move(found->second);
-        job->released = true;
-        table.jobs.erase(found);
+    table.release(number, [](const JobPtr & job) {
         leave(table.preparing, job);
         leave(table.encoding, job);
-        return 0;
     });
 }
 
 int32_t svc_media_describe(int32_t number, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
+    return table.with(number, [&](const JobPtr & job) {
         common_json chunks = common_json::array();
-        for (const Chunk & chunk : prompt_of(number).chunks) chunks.push_back(describe(chunk, *job_at(number)));
+        for (const Chunk & chunk : prompt_of(*job).chunks) chunks.push_back(describe(chunk, *job));
         common_json description = common_json::object();
         description["chunks"] = chunks;
         return copy_out(description.dump_safe(), out, capacity);
@@ -265,9 +213,8 @@ int32_t svc_media_describe(int32_t number, uint8_t * out, int32_t capacity) {
 }
 
 int32_t svc_media_tokens(int32_t number, int32_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
-        const std::vector<llama_token> & tokens = prompt_of(number).tokens;
+    return table.with(number, [&](const JobPtr & job) {
+        const std::vector<llama_token> & tokens = prompt_of(*job).tokens;
         if (static_cast<int32_t>(tokens.size()) > capacity) return fail("the token buffer is too small");
         std::copy(tokens.begin(), tokens.end(), out);
         return static_cast<int32_t>(tokens.size());
@@ -275,18 +222,17 @@ int32_t svc_media_tokens(int32_t number, int32_t * out, int32_t capacity) {
 }
 
 uint64_t svc_media_embeddings(int32_t number, int32_t chunk, int32_t offset) {
-    return guarded<uint64_t>(0, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
-        const EmbeddingsPtr & embeddings = chunk_of(number, chunk).embeddings;
+    const auto address = [&](const JobPtr & job) {
+        const EmbeddingsPtr & embeddings = chunk_of(*job, chunk).embeddings;
         return embeddings ? reinterpret_cast<uint64_t>(embeddings->data() + offset * state.width) : uint64_t{0};
-    });
+    };
+    return table.with(number, address, uint64_t{0});
 }
 
 int32_t svc_media_positions(int32_t number, int32_t chunk, int32_t first, int32_t offset, int32_t count,
                             int32_t * out) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
-        return write_positions(chunk_of(number, chunk), first, offset, count, out);
+    return table.with(number, [&](const JobPtr & job) {
+        return write_positions(chunk_of(*job, chunk), first, offset, count, out);
     });
 }
 

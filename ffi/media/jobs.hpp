@@ -3,10 +3,8 @@
 
 #include "state.hpp"
 
-#include <atomic>
-#include <memory>
-#include <mutex>
-#include <optional>
+#include "../common/job-table.hpp"
+
 #include <string>
 #include <vector>
 
@@ -53,15 +51,12 @@ struct Prompt {
     bool is_encoded() const;
 };
 
-struct Job {
-    Job(int32_t number, std::string && client);
+struct Job : AnyJob {
+    explicit Job(std::string && client);
     ~Job();
 
-    const int32_t number;
     // The client whose turns this job uses.
     const std::string client;
-    // Set when the job is released: work on it stops.
-    std::atomic<bool> released{false};
 
     // Changed only while the job is open; afterwards read only by the preparing thread.
     std::string text;
@@ -72,7 +67,6 @@ struct Job {
 
     // `jobs_mutex` protects the fields below, but the encoding thread may read what it alone writes without it.
     svc_media_stage stage = SVC_MEDIA_STAGE_OPEN;
-    std::optional<Failure> failure;
     Prompt prompt;
 };
 

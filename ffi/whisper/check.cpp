@@ -1,12 +1,12 @@
 // Checks a model file before whisper.cpp reads it: whisper.cpp trusts the file, and some contents make it end the
-// process.
+// process. The server has found out whether a given file is complete, but it reads neither the embedded ones nor files
+// that were replaced since it started.
 
 #include "state.hpp"
 
 #include "ggml.h"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <fstream>
 

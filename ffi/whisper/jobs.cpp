@@ -1,4 +1,4 @@
-// Holds the table of jobs, and runs the workers that take them from its queue.
+// Queues jobs, and runs the workers that take them from the queue.
 
 #include "state.hpp"
 
@@ -6,13 +6,7 @@
 #include "../common/threads.hpp"
 #include "inside.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <condition_variable>
-#include <deque>
-#include <map>
-#include <mutex>
 
 namespace whisper {
 namespace {
@@ -20,17 +14,11 @@ namespace {
 using JobPtr = std::shared_ptr<Job>;
 constexpr int32_t MOST_BEAMS = 8;
 
-struct Table {
-    std::mutex mutex;
-    std::map<int32_t, JobPtr> jobs;
+struct Table : JobTable<Job> {
     std::deque<JobPtr> queue;
-    std::deque<int32_t> updated;
     // One for each idle worker; the one that worked last is at the end.
     std::vector<std::unique_ptr<Transcriber>> idle;
     std::condition_variable submitted;
-    std::condition_variable changed;
-    std::condition_variable stopped;
-    int32_t last = 0;
     int32_t workers = 0;
     int32_t busy = 0;
     bool stopping = false;
@@ -41,30 +29,16 @@ Table & table = *new Table;
 
 // The functions below require the mutex.
 
-void note(Job & job) {
-    if (job.is_updated || job.released) return;
-    job.is_updated = true;
-    table.updated.push_back(job.number);
-    table.changed.notify_all();
+// Several updates of a job are one report.
+void note(const Job & job) {
+    const auto & reports = table.reports;
+    if (std::find(reports.begin(), reports.end(), job.number) == reports.end()) table.report(job);
 }
 
 void count_busy(int32_t change) {
     table.busy += change;
     if (table.busy == 0) table.scope.reset();
     else if (!table.scope) table.scope.emplace(0, "recognizing speech");
-}
-
-// Returns a job; throws when there is none.
-const JobPtr & job_at(int32_t number) {
-    const auto found = table.jobs.find(number);
-    if (found == table.jobs.end()) throw std::runtime_error("no job has this number");
-    return found->second;
-}
-
-void forget(const JobPtr & job) {
-    job->released = true;
-    table.queue.erase(std::remove(table.queue.begin(), table.queue.end(), job), table.queue.end());
-    table.updated.erase(std::remove(table.updated.begin(), table.updated.end(), job->number), table.updated.end());
 }
 
 // Must be called without the mutex.
@@ -163,20 +137,18 @@ void start_workers(int32_t count) {
             serve();
             std::lock_guard<std::mutex> lock(table.mutex);
             table.workers--;
-            table.stopped.notify_all();
+            table.changed.notify_all();
         });
     }
 }
 
 void stop_workers() {
     std::unique_lock<std::mutex> lock(table.mutex);
-    for (const auto & entry : table.jobs) entry.second->released = true;
-    table.jobs.clear();
+    table.clear();
     table.queue.clear();
-    table.updated.clear();
     table.stopping = true;
     table.submitted.notify_all();
-    table.stopped.wait(lock, [] { return table.workers == 0; });
+    table.changed.wait(lock, [] { return table.workers == 0; });
     table.stopping = false;
     table.idle.clear();
 }
@@ -207,64 +179,38 @@ int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t *
         job->samples = copy_of(samples, count);
         if (!job->options.language.empty()) job->language = job->options.language;
         std::lock_guard<std::mutex> lock(table.mutex);
-        table.last = table.last == INT32_MAX ? 1 : table.last + 1;
-        job->number = table.last;
-        table.jobs[job->number] = job;
+        const int32_t number = table.add(job);
         table.queue.push_back(job);
         table.submitted.notify_one();
-        return job->number;
-    });
-}
-
-int32_t svc_whisper_wait(int32_t timeout_ms) {
-    return guarded<int32_t>(0, [&] {
-        std::unique_lock<std::mutex> lock(table.mutex);
-        const bool some = table.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !table.updated.empty(); });
-        if (!some) return 0;
-        const int32_t number = table.updated.front();
-        table.updated.pop_front();
-        job_at(number)->is_updated = false;
         return number;
     });
 }
 
+int32_t svc_whisper_wait(int32_t timeout_ms) { return table.wait(timeout_ms); }
+
 int32_t svc_whisper_state(int32_t number) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(table.mutex);
-        const JobPtr & job = job_at(number);
+    return table.with(number, [](const JobPtr & job) {
         return job->failure ? fail(*job->failure) : static_cast<int32_t>(job->stage);
     });
 }
 
 int32_t svc_whisper_segments(int32_t number, int32_t from, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(table.mutex);
-        const std::vector<Segment> & known = job_at(number)->segments;
+    return table.with(number, [&](const JobPtr & job) {
         common_json segments = common_json::array();
-        for (auto index = static_cast<size_t>(std::max(0, from)); index < known.size(); index++) {
-            segments.push_back(to_json(known[index]));
+        for (auto index = static_cast<size_t>(std::max(0, from)); index < job->segments.size(); index++) {
+            segments.push_back(to_json(job->segments[index]));
         }
         return copy_out(segments.dump_safe(), out, capacity);
     });
 }
 
 int32_t svc_whisper_language(int32_t number, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(table.mutex);
-        return copy_out(job_at(number)->language.value_or(""), out, capacity);
-    });
+    return table.with(number, [&](const JobPtr & job) { return copy_out(job->language.value_or(""), out, capacity); });
 }
 
 void svc_whisper_release(int32_t number) {
-    guarded<int32_t>(0, [&] {
-        JobPtr job;
-        std::lock_guard<std::mutex> lock(table.mutex);
-        const auto found = table.jobs.find(number);
-        if (found == table.jobs.end()) return 0;
-        job = std::move(found->second);
-        table.jobs.erase(found);
-        forget(job);
-        return 0;
+    table.release(number, [](const JobPtr & job) {
+        table.queue.erase(std::remove(table.queue.begin(), table.queue.end(), job), table.queue.end());
     });
 }
 

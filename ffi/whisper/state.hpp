@@ -5,13 +5,13 @@
 
 #include "../common/buffers.hpp"
 #include "../common/errors.hpp"
+#include "../common/job-table.hpp"
 #include "../common/load.hpp"
 #include "../common/log.hpp"
 
 #include "json.h"
 #include "whisper.h"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -66,22 +66,15 @@ struct Segment {
     std::optional<std::vector<Word>> words;
 };
 
-struct Job {
-    int32_t number = 0;
-    // Set when the job is released: work on it stops.
-    std::atomic<bool> released{false};
-
+struct Job : AnyJob {
     // Constant once the job is queued, except that samples are freed when it is done. At least LEAST_SAMPLES samples.
     std::vector<float> samples;
     Options options;
 
     // The mutex of the table of jobs protects the fields below.
     svc_whisper_stage stage = SVC_WHISPER_STAGE_QUEUED;
-    std::optional<Failure> failure;
     std::optional<std::string> language;
     std::vector<Segment> segments;
-    // svc_whisper_wait must report this job.
-    bool is_updated = false;
 };
 
 // Throw std::runtime_error about a file that whisper.cpp would fail at or could not survive.
