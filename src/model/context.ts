@@ -105,11 +105,11 @@ export function chooseContext(needs: ContextNeeds): ContextChoice {
   if (kvMode !== "auto") return contextOf({ ...needs, kvMode });
   if (pages) return { ...contextOf({ ...needs, kvMode: "paged" }), kvReason: "memory is taken as it fills" };
   const unified = (kvReason: string) => ({ ...contextOf({ ...needs, kvMode: "unified" }), kvReason });
-  if (parallel <= FEW_REQUESTS) return unified(`best for at most ${FEW_REQUESTS} requests at once`);
+  if (parallel <= FEW_REQUESTS) return unified(`best for at most ${FEW_REQUESTS} requests`);
   const streams = contextOf({ ...needs, kvMode: "streams" });
   const enough = streams.maxModelLen >= Math.min(model.trainedContext, ENOUGH);
-  if (!enough) return unified(`fixed shares would be small for ${parallel} requests at once`);
-  return { ...streams, kvReason: `fixed shares are faster for more than ${FEW_REQUESTS} requests at once` };
+  if (!enough) return unified(`shares would be small for ${parallel} requests`);
+  return { ...streams, kvReason: `shares are faster for more than ${FEW_REQUESTS} requests` };
 }
 
 /** llama.cpp frees the cells of sliding windows, and of states that are not per token, in its own order. */

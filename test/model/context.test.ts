@@ -135,10 +135,10 @@ describe("the layout for parallel requests", () => {
   test("has a reason, unless it is what was asked for", () => {
     const reason = (changes: Partial<ContextNeeds>) => chooseContext({ ...needs, kvMode: "auto", ...changes }).kvReason;
     expect(reason({ canPage: true })).toBe("memory is taken as it fills");
-    expect(reason({ parallel: 8 })).toBe("best for at most 8 requests at once");
-    expect(reason({ parallel: 32 })).toBe("fixed shares would be small for 32 requests at once");
+    expect(reason({ parallel: 8 })).toBe("best for at most 8 requests");
+    expect(reason({ parallel: 32 })).toBe("shares would be small for 32 requests");
     const many = { model: small, parallel: 16 };
-    expect(reason(many)).toBe("fixed shares are faster for more than 8 requests at once");
+    expect(reason(many)).toBe("shares are faster for more than 8 requests");
     expect(reason({ ...many, kvMode: "streams" })).toBeUndefined();
   });
 
