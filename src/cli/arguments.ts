@@ -61,12 +61,13 @@ export function parseArguments(args: readonly string[]): CommandLine {
     const argument = queue.shift() as string;
     const known = command === undefined ? [JSON_FLAG] : flagsOf(command);
     const next = () => (isOption(queue[0], known) ? undefined : queue.shift());
+    checkDashes(argument, known);
     if (readFlag(known, argument, next, flags)) continue;
     const asked = own(INFORMATION, argument);
     if (asked) information = asked;
     else if (argument === "--") positionals.push(...queue.splice(0));
     else if (argument.startsWith("--")) readLong(argument, next, values, known);
-    else if (argument.startsWith("-") && argument.length > 1) readShort(argument, next, values);
+    else if (argument.startsWith("-") && argument.length > 1) readShort(argument, next, values, known);
     else if (command === undefined && positionals.length === 0 && isCommand(argument)) {
       command = argument;
       checkBefore(command, translated.slice(0, -1 - queue.length));
@@ -156,17 +157,35 @@ function readLong(argument: string, next: Next, values: GivenValues, flags: read
     values.set(negated.name, false);
     return;
   }
-  const known = [...flags.map((flag) => flag.name), ...options.flatMap(longNamesOf)];
+  const known = longNames(flags);
   const meant = didYouMean(name, known, "--") || didYouMean(name.replace(/^no-/, ""), known, "--");
   throw new UsageError(`Unknown option --${name}.${meant}`);
 }
 
-function readShort(argument: string, next: Next, values: GivenValues): void {
+function readShort(argument: string, next: Next, values: GivenValues, flags: readonly Flag[]): void {
   const letter = argument.slice(1, 2);
   const option = options.find((candidate) => candidate.aliases?.includes(letter));
-  if (!option) throw new UsageError(`Unknown option -${letter}.`);
+  if (!option) throw unknownShort(argument, letter, flags);
   const rest = argument.slice(2);
   store(option, `-${letter}`, rest === "" ? undefined : rest.replace(/^=/, ""), next, values);
+}
+
+/** A long name with one dash; in letters alone, so that it is no letter with a number or a path as its value. */
+const wordOf = (argument: string): string => /^-([a-z][a-z-]{2,})(?:=|$)/.exec(argument)?.[1] ?? "";
+
+/** Throws UsageError for the name of an option after a single dash: -model would be -m with the file "odel". */
+function checkDashes(argument: string, flags: readonly Flag[]): void {
+  const word = wordOf(argument);
+  if (longNames(flags).includes(word)) throw new UsageError(`Unknown option -${word}. Did you mean --${word}?`);
+}
+
+function unknownShort(argument: string, letter: string, flags: readonly Flag[]): UsageError {
+  const word = wordOf(argument);
+  const meant = word === "" ? "" : didYouMean(word, longNames(flags), "--");
+  if (meant !== "") return new UsageError(`Unknown option -${word}.${meant}`);
+  const known = [...options.flatMap(({ aliases = [] }) => aliases), ...flags.map(({ short }) => short), "h", "V"];
+  const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
+  return new UsageError(`Unknown option -${letter}.${known.includes(other) ? ` Did you mean -${other}?` : ""}`);
 }
 
 function store(option: Option, origin: string, inline: string | undefined, next: Next, values: GivenValues): void {
@@ -206,5 +225,12 @@ function isOption(argument: string | undefined, flags: readonly Flag[]): boolean
 }
 
 const longNamesOf = ({ name, aliases = [] }: Option): string[] => [name, ...aliases.filter(({ length }) => length > 1)];
+
+/** The long names of everything that may be given: options, those of the command, and requests for information. */
+const longNames = (flags: readonly Flag[]): string[] => [
+  ...flags.map(({ name }) => name),
+  ...options.flatMap(longNamesOf),
+  ...Object.keys(INFORMATION).flatMap((spelled) => (spelled.startsWith("--") ? spelled.slice(2) : [])),
+];
 
 const findLong = (name: string): Option | undefined => options.find((option) => longNamesOf(option).includes(name));

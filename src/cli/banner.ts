@@ -6,6 +6,7 @@ import { isLoopback } from "../config/host-name.ts";
 import { version } from "../config/version.ts";
 import { memorySize } from "../domain/gib.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import type { UsableCores } from "../engine/process/machine.ts";
 import type { Reachable } from "./reachable.ts";
 import type { Runtime } from "./runtime.ts";
 
@@ -20,22 +21,28 @@ export interface BannerOptions {
   readonly colours?: boolean;
 }
 
+export interface ModelBannerOptions extends BannerOptions {
+  readonly cores: UsableCores;
+}
+
 /** How many further models are named. */
 const MOST_NAMED = 6;
 
-/** Returns model, context and its reason, device, addresses, and a curl command to paste. */
+/** Returns model, context, KV cache and threads with their reasons, device, addresses, and a curl command to paste. */
 export function banner(
   { context, modelGiven, config }: Pick<Runtime, "config" | "context" | "modelGiven">,
   model: ModelInfo,
-  options: BannerOptions,
+  options: ModelBannerOptions,
 ): string {
-  const { addresses, colours = false } = options;
+  const { addresses, cores, colours = false } = options;
   const parameters = model.parameters.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
   const size = `${parameters} parameters, ${memorySize(model.bytes)}`;
   const lines: Line[] = [
     ["model", `${model.id} (${model.description}; ${size})`],
     ["context", contextText(model, config.parallel, context)],
+    ...cacheLine(context),
     ["device", model.device],
+    ["threads", threadsText(config, cores)],
     ["supports", abilities(model)],
   ];
   if (config.lora.length > 0) lines.push(["adapters", config.lora.map(({ name }) => name).join(", ")]);
@@ -99,14 +106,21 @@ function abilities({ template, vision, audio }: ModelInfo): string {
   return can.filter((one) => one !== false).join(", ");
 }
 
-function contextText(
-  { context, maxModelLen }: ModelInfo,
-  parallel: number,
-  { kvMode, note }: Runtime["context"],
-): string {
-  const mode = kvMode === "streams" ? "in fixed shares" : kvMode === "paged" ? "paged" : "shared freely";
+function contextText({ context, maxModelLen }: ModelInfo, parallel: number, { note }: Runtime["context"]): string {
   const why = note ? ` (${note})` : "";
-  return `${maxModelLen} tokens per request${why}; ${context} in total for up to ${parallel} requests at once, ${mode}`;
+  return `${maxModelLen} tokens per request${why}; ${context} in total for up to ${parallel} requests at once`;
+}
+
+/** Sliding windows take less than is counted, and recurrent models nothing. */
+function cacheLine({ kvMode, kvBytes, kvReason = "--kv-mode" }: Runtime["context"]): Line[] {
+  if (kvBytes === 0) return [];
+  const size = kvMode === "paged" ? `${memorySize(kvBytes)} when full` : `at most ${memorySize(kvBytes)}`;
+  return [["KV cache", `${kvMode}, ${size} (${kvReason})`]];
+}
+
+function threadsText({ threads }: Pick<Config, "threads">, { count, isShare }: UsableCores): string {
+  if (threads !== undefined) return `at most ${threads} (--threads)`;
+  return `at most ${count} (${isShare ? "the share of this container or service" : "the physical cores"})`;
 }
 
 /** Returns a warning when the server listens beyond loopback without requiring a key, else an empty string. */

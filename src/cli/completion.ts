@@ -2,7 +2,7 @@
 
 import type { Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
-import { UsageError } from "../config/parse.ts";
+import { didYouMean, UsageError } from "../config/parse.ts";
 import { commandNames, commandOf, type Command } from "./commands.ts";
 import { own } from "../domain/own.ts";
 
@@ -11,7 +11,10 @@ const SHELLS: Readonly<Record<string, () => string>> = { bash, zsh, fish };
 /** Returns the script for a shell. Throws UsageError for an unknown shell. */
 export function completion(shell: string): string {
   const make = own(SHELLS, shell);
-  if (!make) throw new UsageError(`svc completion knows bash, zsh and fish, not "${shell.slice(0, 20)}".`);
+  if (!make) {
+    const meant = didYouMean(shell, Object.keys(SHELLS));
+    throw new UsageError(`svc completion knows bash, zsh and fish, not "${shell.slice(0, 20)}".${meant}`);
+  }
   return make();
 }
 

@@ -30,10 +30,7 @@ export const COMMON_OPTIONS = [
   "pull",
   "chat-model",
   "pulled-models",
-  "mmproj",
   "ctx",
-  "draft",
-  "embedding-model",
   "host",
   "port",
   "api-key-file",
@@ -56,7 +53,6 @@ const title = () => `svc ${version}: local AI models behind one HTTP server`;
 
 /** Returns the text of `svc --help` for a terminal of `width` columns. */
 export function helpText(width = USUAL_WIDTH): string {
-  const common = options.filter(({ name }) => COMMON_OPTIONS.includes(name));
   const shown = calls().map(({ call, help }) => entry(call, help, width));
   return `${title()}
 
@@ -64,7 +60,7 @@ Usage:
 ${shown.join("\n")}
 
 Options:
-${common.map((option) => entry(spelling(option), textOf(option), width)).join("\n")}
+${commonOptions(width).join("\n")}
 
 ${entry("-h, --help", "Show this help; after a command, the help of that command.", width)}
 ${entry("    --help-all", `Show all ${options.length} options.`, width)}
@@ -73,6 +69,12 @@ ${entry("-V, --version", "Show the version.", width)}
 ${wrapped(DEFAULTS, width, 0).join("\n")}
 `;
 }
+
+/** Returns the lines of the common options, without `except`. */
+const commonOptions = (width: number, except?: string): string[] =>
+  options
+    .filter(({ name }) => COMMON_OPTIONS.includes(name) && name !== except)
+    .map((option) => entry(spelling(option), textOf(option), width));
 
 /** Returns the text of `svc --help-all`. */
 export function fullHelpText(width = USUAL_WIDTH): string {
@@ -107,15 +109,21 @@ ${codes.join("\n")}
 `;
 }
 
-/** Returns the text of `svc COMMAND --help`. */
+/** Returns the text of `svc COMMAND --help`; for `serve`, whose options are svc's own, with the common ones. */
 export function commandHelp(name: CommandName, width = USUAL_WIDTH): string {
   const { help, flags = [], examples = [] } = commandOf(name);
-  const own = flags.map((flag) => entry(flagSpelling(flag), flag.help, width));
-  const options = own.length === 0 ? "" : `\nOptions:\n${own.join("\n")}\n`;
+  const isServe = name === "serve";
+  const own = isServe
+    ? commonOptions(width, "prompt")
+    : flags.map((flag) => entry(flagSpelling(flag), flag.help, width));
+  const listed = own.length === 0 ? "" : `\nOptions:\n${own.join("\n")}\n`;
   const sentence = `${help.slice(0, 1).toUpperCase()}${help.slice(1)}.`;
   const usage = `Usage: ${callOf(name)}\n\n${wrapped(sentence, width, 0).join("\n")}\n`;
   const shown = examples.length === 0 ? "" : `\nExamples:\n${examples.map((call) => `  ${call}\n`).join("")}`;
-  return `${usage}${options}${shown}\nThe options of svc apply as well: svc --help-all.\n`;
+  const more = isServe
+    ? `svc --help-all shows all ${options.length} options.`
+    : "The options of svc apply as well: svc --help-all.";
+  return `${usage}${listed}${shown}\n${more}\n`;
 }
 
 /** Returns the text of `svc --help-json`: every option with its type, limits, default and other spellings. */

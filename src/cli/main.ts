@@ -74,7 +74,7 @@ function unexpected(error: unknown, config: Config | undefined): string {
 
 /** Returns the help command that explains the command line in question. */
 function helpFor([word = ""]: readonly string[]): string {
-  return isCommand(word) && word !== "serve" ? `svc ${word} --help` : "svc --help";
+  return isCommand(word) ? `svc ${word} --help` : "svc --help";
 }
 
 /** Lines longer than this are hard to read. */
@@ -89,7 +89,7 @@ function informationText(
   const width = Math.min(process.stdout.columns || USUAL_WIDTH, WIDEST);
   switch (action) {
     case "help":
-      return command === undefined || command === "serve" ? helpText(width) : commandHelp(command, width);
+      return command === undefined ? helpText(width) : commandHelp(command, width);
     case "help-all":
       return fullHelpText(width);
     case "help-json":

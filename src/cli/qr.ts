@@ -5,9 +5,11 @@ import { connect } from "node:tls";
 import encodeQr from "qr";
 import type { Config } from "../config/config.ts";
 import { isLoopback, withoutBrackets } from "../config/host-name.ts";
+import { ownNetworks } from "../media/own-networks.ts";
 import { isFor, namesOf } from "./agent-trust.ts";
 import { ExitError } from "./exit-codes.ts";
 import { lanAddresses } from "./reachable.ts";
+import { routedAddresses } from "./routed-addresses.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -17,18 +19,19 @@ const BORDER = 2;
 
 /** Prints the code and the address. Throws ExitError when other machines cannot reach a server at the port. */
 export async function showQr(config: Config): Promise<void> {
-  const url = `${await addressForOthers(config)}/`;
+  const addresses = lanAddresses(ownNetworks(), await routedAddresses());
+  const url = `${await addressForOthers(config, addresses)}/`;
   const isShownInColours = process.stdout.isTTY && process.stdout.hasColors();
   await writeOut(`${qrText(url, isShownInColours)}\n${url}\n`);
 }
 
 /**
- * Returns the first of this machine's addresses at which a server answers, or a name in its certificate. When --host
+ * Returns the first of `addresses`, this machine's, at which a server answers, or a name in its certificate. When --host
  * names an address, only that one is tried. Throws ExitError.
  */
 export async function addressForOthers(
   { host, port, tls, apiKeys }: Where,
-  addresses: readonly string[] = lanAddresses(),
+  addresses: readonly string[],
   answers: (url: string) => Promise<boolean> = isAnswering,
 ): Promise<string> {
   const isNamed = !isLoopback(host) && host !== "0.0.0.0" && host !== "::";

@@ -8,8 +8,11 @@ import { ownNetworks } from "../media/own-networks.ts";
 import { isFor } from "./agent-trust.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 
-/** Interfaces that belong to internal networks of other programs. */
-const VIRTUAL = /^(docker|br-|veth|virbr|vmnet|vboxnet|cni|flannel|podman|lxc)/;
+/** Interfaces of networks between this machine and programs on it: other machines do not reach those. */
+const INTERNAL =
+  /^(docker|br-|veth|virbr|vmnet|vboxnet|cni|cali|cilium|kube|flannel|podman|lxc|lxdbr|incusbr|bridge1\d\d$|vEthernet|VirtualBox|VMware)/i;
+/** Interfaces of private networks over other networks: only their members reach those. */
+const TUNNEL = /^(tailscale|wg|zt|tun|tap|utun|ipsec|nordlynx|proton)/i;
 
 export interface Reachable {
   /** Address for programs on this machine, without a trailing slash. */
@@ -18,8 +21,15 @@ export interface Reachable {
   readonly others?: readonly string[];
 }
 
-/** Returns the addresses of a server that listens on `host`; with HTTPS, those that its certificate covers, if any. */
-export function reachable(where: Where & Pick<Config, "allowedHosts">, interfaces = ownNetworks()): Reachable {
+/**
+ * Returns the addresses of a server that listens on `host`; with HTTPS, those that its certificate covers, if any.
+ * `routed`: this machine's addresses on its default routes.
+ */
+export function reachable(
+  where: Where & Pick<Config, "allowedHosts">,
+  interfaces = ownNetworks(),
+  routed: readonly string[] = [],
+): Reachable {
   const { host, tls, allowedHosts } = where;
   const urls = (hosts: readonly string[]) => hosts.map((one) => serverUrl({ ...where, host: one }));
   const certificate = tls && new X509Certificate(tls.cert);
@@ -29,21 +39,34 @@ export function reachable(where: Where & Pick<Config, "allowedHosts">, interface
   const here = (local: readonly string[]) => fitting([own, ...urls(local), ...named])[0] ?? own;
   if (isLoopback(host)) return { here: here(["localhost"]) };
   if (host !== "0.0.0.0" && host !== "::") return { here: here([]), others: named.length > 0 ? named : [own] };
-  const addresses = urls(lanAddresses(interfaces));
+  const addresses = urls(lanAddresses(interfaces, routed));
   const shown = [...named, ...fitting(addresses)];
   return { here: here(["localhost"]), others: shown.length > 0 ? shown : addresses };
 }
 
-/** Returns the machine's network addresses: IPv4 if there are any, virtual networks only if there are no others. */
-export function lanAddresses(interfaces = ownNetworks()): string[] {
+/**
+ * Returns the machine's network addresses, the most likely first: those on the default routes, other ones, those of
+ * tunnels. IPv4 if there are any; internal networks only if there are no others.
+ */
+export function lanAddresses(interfaces = ownNetworks(), routed: readonly string[] = []): string[] {
   const all = Object.entries(interfaces).flatMap(([name, addresses = []]) =>
     addresses
       .filter(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address))
-      .map(({ address }) => ({ address, isVirtual: VIRTUAL.test(name) })),
+      .map(({ address }) => ({ address, rank: rankOf(name, routed.includes(address)) })),
   );
-  const real = all.some(({ isVirtual }) => !isVirtual) ? all.filter(({ isVirtual }) => !isVirtual) : all;
+  const outer = all.filter(({ rank }) => rank < RANKS.internal);
+  const shown = (outer.length > 0 ? outer : all).toSorted((one, other) => one.rank - other.rank);
   const [v4 = [], v6 = []] = [true, false].map((wanted) =>
-    real.map(({ address }) => address).filter((address) => isIPv4(address) === wanted),
+    shown.map(({ address }) => address).filter((address) => isIPv4(address) === wanted),
   );
   return v4.length > 0 ? v4 : v6;
+}
+
+const RANKS = { routed: 0, other: 1, tunnel: 2, internal: 3 };
+
+/** With a tunnel for everything, the default route is the tunnel's; a bridge to the network may look internal. */
+function rankOf(name: string, isRouted: boolean): number {
+  if (TUNNEL.test(name)) return RANKS.tunnel;
+  if (isRouted) return RANKS.routed;
+  return INTERNAL.test(name) ? RANKS.internal : RANKS.other;
 }

@@ -3,7 +3,7 @@
 import { basename, extname, join } from "node:path";
 import { found } from "../config/found.ts";
 import { ExitError } from "./exit-codes.ts";
-import { expectWritable, otherFormat, type Wanted } from "./write-result.ts";
+import { expectWritable, otherFormat, unknownFormat, type Wanted } from "./write-result.ts";
 
 /** The formats of a command with their file name endings; the first is the default. */
 export type Formats = Readonly<Record<string, string>>;
@@ -21,9 +21,7 @@ interface ResultFiles {
  */
 export function resultFiles(files: readonly string[], formats: Formats, { format, output }: Wanted): ResultFiles {
   const names = Object.keys(formats);
-  if (format !== undefined && !Object.hasOwn(formats, format)) {
-    throw new ExitError("usage", `--format must be one of ${names.join(", ")}.`);
-  }
+  if (format !== undefined && !Object.hasOwn(formats, format)) throw unknownFormat(format, names);
   const wanted = format ?? names[0] ?? "";
   if (output === undefined) return { format: wanted, paths: [] };
   const named = names.find((one) => extname(output).toLowerCase() === `.${formats[one]}`);

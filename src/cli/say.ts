@@ -10,7 +10,7 @@ import { wordsOrInput } from "./piped-input.ts";
 import { commandProgress, SLOW_RATE_MS } from "./progress-line.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
-import { expectFileName, formatOf, writeAsItComes } from "./write-result.ts";
+import { expectFileName, formatOf, unknownFormat, writeAsItComes } from "./write-result.ts";
 
 const characters = (count: number) => count.toLocaleString("en-US");
 const MEASURE = {
@@ -35,7 +35,7 @@ export async function say(config: Config, words: readonly string[], flags: Flags
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
   const wanted = formatOf(flags, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
   const format = SPEECH_FORMATS.find((one) => one === wanted);
-  if (format === undefined) throw new ExitError("usage", `--format must be one of ${SPEECH_FORMATS.join(", ")}.`);
+  if (format === undefined) throw unknownFormat(wanted, SPEECH_FORMATS);
   return withApi(config, "kokoro", async (api) => {
     const { LongSpeech } = await import("./long-speech.ts");
     const wishes = {

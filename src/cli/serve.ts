@@ -4,10 +4,13 @@ import { mkdtempSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { nearestExisting } from "../config/folders.ts";
+import { isLoopback } from "../config/host-name.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import { fileReason } from "../domain/system-error-code.ts";
+import { usableCores } from "../engine/process/machine.ts";
 import type { RunningServer } from "../http/server.ts";
+import { ownNetworks } from "../media/own-networks.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
 import { LiveLine } from "./live-line.ts";
@@ -18,6 +21,7 @@ import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { handleHangup, reload } from "./reload.ts";
 import { warnOfRequestLimit } from "./request-limit.ts";
+import { routedAddresses } from "./routed-addresses.ts";
 import type { Runtime, Services } from "./runtime.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
@@ -55,8 +59,8 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
       return await ended;
     }
     readyFile.write(server.url);
-    if (runtime && found.model) announce(runtime, found.model, server);
-    else announceGateway(services, server);
+    if (runtime && found.model) await announce(runtime, found.model, server);
+    else await announceGateway(services, server);
     warnOfExposure(services, server);
     warnOfDataFolder(config, services.log);
     warnOfRequestLimit(config, services.log);
@@ -71,23 +75,25 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
   }
 }
 
-function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
+async function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): Promise<void> {
   const { config, log } = runtime;
   const { url } = server;
-  if (config.logFormat === "text") greet(config, banner(runtime, model, bannerOptions(runtime, server)));
-  else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
+  if (config.logFormat === "text") {
+    const options = { ...(await bannerOptions(runtime, server)), cores: usableCores() };
+    greet(config, banner(runtime, model, options));
+  } else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
 }
 
 /** Announces a server of the models of upstreams alone. */
-function announceGateway(services: Services, server: RunningServer): void {
+async function announceGateway(services: Services, server: RunningServer): Promise<void> {
   const { config, log, router } = services;
   const models = router.models().filter(({ remote }) => remote).length;
   if (config.logFormat === "json") log.info("ready", { version, url: server.url, models });
-  else greet(config, gatewayBanner(models, bannerOptions(services, server)));
+  else greet(config, gatewayBanner(models, await bannerOptions(services, server)));
 }
 
-const bannerOptions = ({ config, furtherModels }: Services, { port }: RunningServer): BannerOptions => ({
-  addresses: reachable({ ...config, port }),
+const bannerOptions = async ({ config, furtherModels }: Services, { port }: RunningServer): Promise<BannerOptions> => ({
+  addresses: reachable({ ...config, port }, ownNetworks(), isLoopback(config.host) ? [] : await routedAddresses()),
   furtherModels: furtherModels(),
   offersPulled: config.pulledModels,
   colours: hasColours(),

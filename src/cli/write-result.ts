@@ -6,6 +6,7 @@ import { dirname, extname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HEAD_BYTES } from "../audio/encode/encoder.ts";
 import { found } from "../config/found.ts";
+import { didYouMean } from "../config/parse.ts";
 import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
@@ -54,6 +55,10 @@ export function formatOf(
   const list = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
   throw new ExitError("usage", `-o must name a file that ends in ${list}, or --format must name the format.`);
 }
+
+/** Returns the error for a --format that a command does not have, with the one that was probably meant. */
+export const unknownFormat = (wanted: string, formats: readonly string[]): ExitError =>
+  new ExitError("usage", `--format must be one of ${formats.join(", ")}.${didYouMean(wanted, formats)}`);
 
 /** Returns the error for a file name whose ending stands for another format than --format names. */
 export const otherFormat = (named: string, wanted: string): ExitError =>

@@ -9,6 +9,8 @@ const TYPE_BYTES = { f32: 4, f16: 2, bf16: 2, q8_0: 34 / 32, q4_0: 18 / 32 } as 
 
 export interface ContextChoice {
   readonly kvMode: KvLayout;
+  /** Why it has this layout, as a part of a sentence; absent where --kv-mode says so. */
+  readonly kvReason?: string;
   /** Bytes per token in the KV cache. */
   readonly tokenBytes: number;
   /** Memory for what does not fit the KV cache, in bytes: the default size of the host cache. */
@@ -98,15 +100,16 @@ export function chooseContext(needs: ContextNeeds): ContextChoice {
   // A draft model's cache has the same layout.
   const pages = needs.canPage && hasPlainCache(model) && (!draft || hasPlainCache(draft));
   if (kvMode === "paged" && !pages) {
-    const choice = contextOf({ ...needs, kvMode: "unified" });
-    const note = [choice.note, "a paged cache is not possible here"].filter(Boolean).join("; ");
-    return { ...choice, note };
+    return { ...contextOf({ ...needs, kvMode: "unified" }), kvReason: "a paged cache is not possible here" };
   }
   if (kvMode !== "auto") return contextOf({ ...needs, kvMode });
-  if (pages) return contextOf({ ...needs, kvMode: "paged" });
+  if (pages) return { ...contextOf({ ...needs, kvMode: "paged" }), kvReason: "memory is taken as it fills" };
+  const unified = (kvReason: string) => ({ ...contextOf({ ...needs, kvMode: "unified" }), kvReason });
+  if (parallel <= FEW_REQUESTS) return unified(`best for at most ${FEW_REQUESTS} requests`);
   const streams = contextOf({ ...needs, kvMode: "streams" });
   const enough = streams.maxModelLen >= Math.min(model.trainedContext, ENOUGH);
-  return parallel > FEW_REQUESTS && enough ? streams : contextOf({ ...needs, kvMode: "unified" });
+  if (!enough) return unified(`shares would be small for ${parallel} requests`);
+  return { ...streams, kvReason: `shares are faster for more than ${FEW_REQUESTS} requests` };
 }
 
 /** llama.cpp frees the cells of sliding windows, and of states that are not per token, in its own order. */

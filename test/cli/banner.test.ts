@@ -3,6 +3,7 @@ import { banner, exposure, gatewayBanner } from "../../src/cli/banner.ts";
 import type { Reachable } from "../../src/cli/reachable.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import type { ModelInfo } from "../../src/domain/model.ts";
+import type { ContextChoice } from "../../src/model/context.ts";
 
 const config = resolveConfig([], { HOME: "/home/ada" });
 const model: ModelInfo = {
@@ -34,14 +35,15 @@ const size = {
 };
 const choice = { ...size, kvMode: "unified" } as const;
 const local = { here: "http://127.0.0.1:9999" };
+const cores = { count: 2, isShare: false };
 const render = (modelGiven: boolean, addresses: Reachable = local, note?: string) =>
-  banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, { addresses });
+  banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, { addresses, cores });
 
 test("the banner shows model, context and its reason, device, address, and a request to paste", () => {
   const text = render(true, local, "capped by free memory");
   expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596M parameters, 640.0 MiB)");
   expect(text).toContain(
-    "4096 tokens per request (capped by free memory); 8192 in total for up to 32 requests at once, shared freely",
+    "4096 tokens per request (capped by free memory); 8192 in total for up to 32 requests at once\n",
   );
   expect(text).toContain("CPU (zen4 variant, 2 threads)");
   expect(text).toContain("supports tools, JSON schemas\n");
@@ -50,8 +52,24 @@ test("the banner shows model, context and its reason, device, address, and a req
   expect(text).not.toContain("svc-mini");
 });
 
+test("the banner shows the layout of the KV cache with its memory, and the threads, each with the reason", () => {
+  const shown = (context: Partial<ContextChoice>, options = { cores, threads: undefined as number | undefined }) => {
+    const { threads } = options;
+    const chosen = { config: { ...config, ...(threads && { threads }) }, modelGiven: true };
+    return banner({ ...chosen, context: { ...choice, ...context } }, model, { addresses: local, cores: options.cores });
+  };
+  const paged = shown({ kvMode: "paged", kvBytes: 8 * 2 ** 30, kvReason: "memory is taken as it fills" });
+  expect(paged).toContain("  KV cache paged, 8.0 GiB when full (memory is taken as it fills)\n");
+  expect(shown({ kvBytes: 2 ** 30 })).toContain("  KV cache unified, at most 1.0 GiB (--kv-mode)\n");
+  expect(shown({ kvBytes: 0 })).not.toContain("KV cache");
+  expect(paged).toContain("  threads  at most 2 (the physical cores)\n");
+  const share = { cores: { count: 3, isShare: true }, threads: undefined };
+  expect(shown({}, share)).toContain("  threads  at most 3 (the share of this container or service)\n");
+  expect(shown({}, { ...share, threads: 7 })).toContain("  threads  at most 7 (--threads)\n");
+});
+
 test("the banner names chat models that are loaded on first use", () => {
-  const options = { addresses: local, furtherModels: ["big", "small"] };
+  const options = { addresses: local, cores, furtherModels: ["big", "small"] };
   const text = banner({ config, context: choice, modelGiven: true }, model, options);
   expect(text).toContain("others   big, small (loaded on first use)");
   expect(gatewayBanner(0, options)).toContain("models   big, small");
@@ -65,7 +83,7 @@ test("the banner names chat models that are loaded on first use", () => {
 
 test("the request to paste has a placeholder for the API key when keys are required", () => {
   const keyed = { ...config, apiKeys: [{ name: "ada", key: "secret" }] };
-  const text = banner({ config: keyed, context: choice, modelGiven: true }, model, { addresses: local });
+  const text = banner({ config: keyed, context: choice, modelGiven: true }, model, { addresses: local, cores });
   expect(text).toContain("-H 'Authorization: Bearer KEY'");
   expect(text).not.toContain("secret");
 });
@@ -90,13 +108,13 @@ test("the banner does not advise to listen on the network when there is none", (
 
 test("the request to paste trusts the certificate with HTTPS", () => {
   const secure = { ...config, tls: { certFile: "/etc/svc/box.pem", cert: "", key: "" } };
-  const text = banner({ config: secure, context: choice, modelGiven: true }, model, { addresses: local });
+  const text = banner({ config: secure, context: choice, modelGiven: true }, model, { addresses: local, cores });
   expect(text).toContain(`curl --cacert '/etc/svc/box.pem' ${local.here}/v1/chat/completions`);
 });
 
 test("the banner has colours only on terminals that support them", () => {
   expect(render(true)).not.toContain("\u001b");
-  const text = banner({ config, context: choice, modelGiven: true }, model, { addresses: local, colours: true });
+  const text = banner({ config, context: choice, modelGiven: true }, model, { addresses: local, cores, colours: true });
   expect(text).toContain("\u001b[36mhttp://127.0.0.1:9999/\u001b[39m");
 });
 

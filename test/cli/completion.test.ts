@@ -28,6 +28,11 @@ async function completed(words: readonly string[], split = parted, first = ""): 
   return out.trim().split("\n").toSorted();
 }
 
+test("the name of a shell that was probably meant is suggested", () => {
+  expect(() => completion("bsh")).toThrow('svc completion knows bash, zsh and fish, not "bsh". Did you mean bash?');
+  expect(() => completion("tcsh-6")).toThrow(/not "tcsh-6"\.$/);
+});
+
 describe.each([
   ["bash", parted],
   ["bash 3.2", whole],

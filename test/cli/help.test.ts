@@ -41,8 +41,15 @@ test("the short help has the common options, every command, and how to see the r
   const text = helpText();
   const listed = options.filter(({ name }) => new RegExp(`--${name}[ ,\\n]`).test(text)).map(({ name }) => name);
   expect(listed).toEqual(options.map(({ name }) => name).filter((name) => COMMON_OPTIONS.includes(name)));
-  expect(listed).toHaveLength(18);
+  expect(listed).toHaveLength(15);
   for (const name of commandNames) expect(text).toContain(`svc ${name} `);
+  expect(text).toContain("--help-all");
+});
+
+test("the help of serve has the common options that apply to it, and not the other commands", () => {
+  const text = commandHelp("serve");
+  expect(COMMON_OPTIONS.filter((name) => !new RegExp(`--${name}[ ,\\n]`).test(text))).toEqual(["prompt"]);
+  expect(text).not.toContain("svc pull MODEL");
   expect(text).toContain("--help-all");
 });
 

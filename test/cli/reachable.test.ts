@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import type { NetworkInterfaceInfo } from "node:os";
+import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import { join } from "node:path";
 import { lanAddresses, reachable } from "../../src/cli/reachable.ts";
+import { routedAddresses } from "../../src/cli/routed-addresses.ts";
+import { readText } from "../../src/engine/process/machine.ts";
 import { readTls } from "../../src/config/tls.ts";
 
 const at = (address: string, internal = false) => ({ address, internal }) as NetworkInterfaceInfo;
@@ -22,6 +24,38 @@ describe("addresses on the network", () => {
     expect(lanAddresses({ lo: loopback, docker0: [at("172.17.0.1")] })).toEqual(["172.17.0.1"]);
   });
 
+  test("are first those on the default route, and last those of tunnels", () => {
+    const interfaces = {
+      lo: loopback,
+      wg0: [at("10.8.0.2")],
+      tailscale0: [at("100.101.102.103")],
+      eth0: [at("10.0.0.7")],
+      wlan0: [at("192.168.1.5")],
+    };
+    const tunnels = ["10.8.0.2", "100.101.102.103"];
+    expect(lanAddresses(interfaces, ["192.168.1.5"])).toEqual(["192.168.1.5", "10.0.0.7", ...tunnels]);
+    // All goes through a tunnel.
+    expect(lanAddresses(interfaces, ["10.8.0.2"])).toEqual(["10.0.0.7", "192.168.1.5", ...tunnels]);
+    expect(lanAddresses({ lo: loopback, wg0: [at("10.8.0.2")] })).toEqual(["10.8.0.2"]);
+  });
+
+  test.each(["lxdbr0", "bridge100", "vEthernet (WSL)", "VMware Network Adapter VMnet8", "cilium_host"])(
+    "are not those of the internal network %s, unless the default route is there",
+    (name) => {
+      const interfaces = { [name]: [at("172.20.0.1")], eth0: [at("10.0.0.7")] };
+      expect(lanAddresses(interfaces)).toEqual(["10.0.0.7"]);
+      expect(lanAddresses(interfaces, ["172.20.0.1"])).toEqual(["172.20.0.1", "10.0.0.7"]);
+    },
+  );
+
+  test("on the default route are this machine's own", async () => {
+    const own = Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
+    const routed = await routedAddresses();
+    expect(routed.filter((address) => !own.includes(address))).toEqual([]);
+    const hasRoute = /^\S+\t00000000\t/m.test(readText("/proc/net/route"));
+    if (hasRoute) expect(routed).not.toBeEmpty();
+  });
+
   test("are IPv6 when there are no others", () => {
     expect(lanAddresses({ lo: loopback, eth0: [at("fe80::1"), at("2001:db8::5")] })).toEqual(["2001:db8::5"]);
     expect(lanAddresses({ lo: loopback })).toEqual([]);
@@ -39,6 +73,12 @@ describe("a server", () => {
       here: "http://127.0.0.1:9999",
       others: ["http://192.168.1.5:9999"],
     });
+  });
+
+  test("on every interface is reachable first on the default route", () => {
+    const two = { ...home, eth0: [at("10.0.0.7")] };
+    const { others } = reachable({ ...where, host: "0.0.0.0" }, two, ["10.0.0.7"]);
+    expect(others).toEqual(["http://10.0.0.7:9999", "http://192.168.1.5:9999"]);
   });
 
   test("on one address is reachable there", () => {

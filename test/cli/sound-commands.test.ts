@@ -83,6 +83,7 @@ test.skipIf(!isBuilt)("a value that the API refuses is told by the option that w
   const say = (...args: string[]) => endOf(start("say", "hi", "-o", at("hi.wav"), ...args));
   expect(await say("--voice", "nobody")).toEqual([2, expect.stringMatching(/^svc: --voice names no voice/)]);
   expect(await say("--format", "xyz")).toEqual([2, expect.stringMatching(/^svc: --format must be one of mp3/)]);
+  expect(await say("--format", "flak")).toEqual([2, expect.stringContaining("Did you mean flac?")]);
   const language = "--language must be a language that speech is recognised in";
   expect(await endOf(start("transcribe", clip, clip, "--language", "xx"))).toEqual([
     2,

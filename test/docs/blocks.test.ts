@@ -2,6 +2,7 @@
 // engines in memory; arguments of `svc` are parsed; TypeScript runs with the official SDK. Blocks with `skip: …`
 // after their language are not run, and the reason is printed. `define`: functions for later blocks of the page;
 // `server: …`: options of the server. Python is only parsed here; `npm run test:clients` runs it with the SDKs.
+// test/e2e/blocks.test.ts runs the shell blocks that bring all they need with the real program.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";

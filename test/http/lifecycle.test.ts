@@ -4,7 +4,7 @@ import { checker } from "../../src/contract/schema.ts";
 import { SvcError, type ErrorCode } from "../../src/domain/errors.ts";
 import { errorResponse } from "../../src/http/plugins/errors.ts";
 import { until } from "../support/until.ts";
-import { messages, serve, type TestServer } from "./harness.ts";
+import { hello, messages, serve, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const checkError = checker(ErrorEnvelope);
@@ -426,6 +426,25 @@ describe("the log line", () => {
       [path, 499, "cancelled"],
     ]);
     expect(server.metrics.answered).toEqual(["unknown 404", `${path}/:id/cancel 404`, `${path} 499`]);
+  });
+
+  test("of a probe or a page is at debug level, unless it is refused", async () => {
+    const server = serve(hello, { apiKeys: [{ name: "ada", key: "k" }] });
+    const authorization = "Bearer k";
+    for (const where of ["/health", "/metrics", "/v1/requests", "/docs"]) {
+      await (await fetch(server.url + where, { headers: { authorization } })).text();
+    }
+    await fetch(`${server.url}/metrics`);
+    await fetch(`${server.url}/v1/models`, { headers: { authorization } });
+    await until(() => server.log.lines.length === 6);
+    expect(server.log.lines.map(({ level, fields }) => `${level} ${fields["route"]} ${fields["status"]}`)).toEqual([
+      "debug /health 200",
+      "debug /metrics 200",
+      "debug /v1/requests 200",
+      "debug /docs 200",
+      "info /metrics 401",
+      "info /v1/models 200",
+    ]);
   });
 
   test("has the code and the field of a refusal", async () => {

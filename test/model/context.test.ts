@@ -122,8 +122,8 @@ describe("the paged layout", () => {
       for (const change of [{ slidingWindow: 1024 }, { kvHeads: [0, 8, 0, 8] }, { kvHeads: [] }]) {
         const other = { ...paged, [which]: { ...model, ...change } };
         expect(chooseContext(other).kvMode).not.toBe("paged");
-        const { kvMode, note } = chooseContext({ ...other, kvMode: "paged" });
-        expect([kvMode, note]).toEqual(["unified", expect.stringContaining("paged cache is not possible")]);
+        const { kvMode, kvReason } = chooseContext({ ...other, kvMode: "paged" });
+        expect([kvMode, kvReason]).toEqual(["unified", "a paged cache is not possible here"]);
       }
     },
   );
@@ -131,6 +131,16 @@ describe("the paged layout", () => {
 
 describe("the layout for parallel requests", () => {
   const small = { ...model, trainedContext: 4096, kvHeads: [2, 2], tensorBytes: 4_000_000 };
+
+  test("has a reason, unless it is what was asked for", () => {
+    const reason = (changes: Partial<ContextNeeds>) => chooseContext({ ...needs, kvMode: "auto", ...changes }).kvReason;
+    expect(reason({ canPage: true })).toBe("memory is taken as it fills");
+    expect(reason({ parallel: 8 })).toBe("best for at most 8 requests");
+    expect(reason({ parallel: 32 })).toBe("shares would be small for 32 requests");
+    const many = { model: small, parallel: 16 };
+    expect(reason(many)).toBe("shares are faster for more than 8 requests");
+    expect(reason({ ...many, kvMode: "streams" })).toBeUndefined();
+  });
 
   test("is shared for a few requests", () => {
     expect(chooseContext({ ...needs, model: small, kvMode: "auto", parallel: 8 }).kvMode).toBe("unified");

@@ -15,7 +15,9 @@ const llama = library();
 
 if (missing !== undefined) console.log(`skipped: ${missing}`);
 
-test.skipIf(missing !== undefined)("rendering and parsing match FIDELITY.md", async () => {
+// The nightly run has the sources: without them, a stale table would go unnoticed.
+test.skipIf(missing !== undefined && !process.env["CI"])("rendering and parsing match FIDELITY.md", async () => {
+  expect(missing).toBeUndefined();
   const rows: Row[] = [];
   for (const family of families) {
     for (const template of family.templates) {

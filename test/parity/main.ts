@@ -1,8 +1,9 @@
 // svc compared with llama-server of the same llama.cpp, on one thread: do equal sampling settings give equal answers of
 // svc-mini, equal inputs equal vectors and scores of small random models, and the README's examples answers of the same
 // form? `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name contains TEXT; --write
-// puts it into PARITY.md. Needs `bun build.ts bench` once; takes a minute. The last line is `N passed, N failed`:
-// answers pass when they are the same or differ for a stated reason.
+// puts it into PARITY.md, which must say the same where --rows is not given. Needs `bun build.ts bench` once; takes a
+// minute. The last line is `N passed, N failed`: answers pass when they are the same or differ for a stated reason, and
+// each line of PARITY.md that is stale fails.
 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -13,6 +14,7 @@ import { exampleReport } from "./example-report.ts";
 import { compareExamples } from "./examples.ts";
 import { report, type RowResult } from "./report.ts";
 import { ComparedServer, CHAT_PLANS } from "./servers.ts";
+import { staleLines } from "./staleness.ts";
 import { vectorReport } from "./vector-report.ts";
 import { compareVectors } from "./vectors.ts";
 
@@ -65,10 +67,14 @@ const vectors = vectorReport(await compareVectors(wanted));
 const examples = exampleReport(await compareExamples(wanted));
 const reports = [answers, vectors, examples];
 const markdown = reports.map((part) => part.markdown).join("");
-const [passed, failed] = (["passed", "failed"] as const).map((count) =>
+const [passed = 0, different = 0] = (["passed", "failed"] as const).map((count) =>
   reports.reduce((sum, part) => sum + part[count], 0),
 );
 console.log(markdown);
-if (values.write) await Bun.write(join(import.meta.dir, "PARITY.md"), markdown);
+const record = Bun.file(join(import.meta.dir, "PARITY.md"));
+if (values.write) await record.write(markdown);
+const stale = values.rows === undefined ? staleLines(await record.text(), markdown) : [];
+for (const line of stale) console.log(`PARITY.md is stale, --write updates it: ${line}`);
+const failed = different + stale.length;
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

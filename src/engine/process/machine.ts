@@ -33,10 +33,20 @@ export function ownMemory(read: ReadText = readText): number {
  * they count once. The share of a container or service is rounded down: with more threads, all are stopped for the rest
  * of each period.
  */
-export function physicalCores(read: ReadText = readText): number {
+export const physicalCores = (read: ReadText = readText): number => usableCores(read).count;
+
+export interface UsableCores {
+  readonly count: number;
+  /** Whether they are the share of a container or service, which is smaller than the machine. */
+  readonly isShare: boolean;
+}
+
+/** Returns `physicalCores`, and what limits them. */
+export function usableCores(read: ReadText = readText): UsableCores {
   const logical = availableParallelism();
-  const cores = process.platform === "linux" ? (fromTopology(read) ?? logical) : logical;
-  return Math.max(1, Math.floor(Math.min(cores, logical, ...cpuShares(read))));
+  const cores = Math.min(logical, process.platform === "linux" ? (fromTopology(read) ?? logical) : logical);
+  const share = Math.min(...cpuShares(read));
+  return { count: Math.max(1, Math.floor(Math.min(cores, share))), isShare: share < cores };
 }
 
 /**

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { cpus } from "node:os";
-import { availableMemory, othersShare, ownMemory, physicalCores } from "../../../src/engine/process/machine.ts";
+import {
+  availableMemory,
+  othersShare,
+  ownMemory,
+  physicalCores,
+  usableCores,
+} from "../../../src/engine/process/machine.ts";
 
 const MIB = 2 ** 20;
 const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";
@@ -95,6 +101,14 @@ describe("cores", () => {
       "/sys/fs/cgroup/cpu/user/cpu.cfs_period_us": "100000\n",
     };
     expect(physicalCores(kernel(slice))).toBe(1);
+  });
+
+  test("say whether they are such a share", () => {
+    const share = { "/sys/fs/cgroup/cpu.max": "50000 100000\n" };
+    expect(usableCores(kernel(share))).toEqual({ count: 1, isShare: true });
+    expect(usableCores(kernel({}))).toEqual({ count: here, isShare: false });
+    const ample = { "/sys/fs/cgroup/cpu.max": "100000000 100000\n" };
+    expect(usableCores(kernel(ample))).toEqual({ count: here, isShare: false });
   });
 
   test("are all cores of the machine without a limit", () => {

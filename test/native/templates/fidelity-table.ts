@@ -12,7 +12,7 @@ export interface Row {
 
 const HEAD = `# What chat templates and answer parsers do
 
-Written by \`templates.test.ts\`; \`UPDATE_GOLDENS=1\` writes it anew. Each template of llama.cpp's \`models/templates\`
+Compared by \`fidelity.long.test.ts\`; \`UPDATE_GOLDENS=1\` writes it anew. Each template of llama.cpp's \`models/templates\`
 is loaded in place of svc-mini's own. The columns without arrow are rendered: text of the conversation that must be in
 the prompt. Those with an arrow are read: what models of the family write, and whether it becomes text, calls and
 reasoning again.
