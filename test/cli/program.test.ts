@@ -471,4 +471,4 @@ test("self-test tries every main route and every model inside the program, also 
   for (const route of ["cancel", "embeddings", "speech", "transcriptions", "ocr", "images"])
     expect(out).toContain(route);
   expect(code).toBe(0);
-});
+}, 120_000);

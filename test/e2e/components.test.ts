@@ -154,9 +154,15 @@ test("the self-test of svc-slim says what is not there, downloads nothing, and p
     const { code, out } = await runToEnd([...command, "self-test"]);
     const lines = out.trim().split("\n");
     expect(lines.filter((line) => line.endsWith(": --no-model"))).toHaveLength(4);
-    for (const name of ["embeddings", "speech", "transcription", "images"]) {
-      const line = lines.find((one) => one.includes(`svc pull component:${name}`));
-      expect(line).toStartWith("skip  POST /v1/");
+    for (const [name, route] of [
+      ["embeddings", "embeddings"],
+      ["speech", "audio/speech"],
+      ["transcription", "audio/transcriptions"],
+      ["images", "images/generations"],
+    ]) {
+      const line = lines.find((one) => one.startsWith(`skip  POST /v1/${route}: `));
+      // A build without pip lacks some models, as the build says.
+      if (!line?.endsWith(": not in this build")) expect(line).toContain(`svc pull component:${name}`);
     }
     expect(lines.find((line) => line.includes("/v1/vision/ocr"))).toStartWith("ok    ");
     expect([code, requests]).toEqual([0, []]);
