@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import packageJson from "./package.json" with { type: "json" };
 import { buildBinary, platformOf, writePages } from "./packaging/binary.ts";
 import { BINARIES, packComponents, placeArchives, requireAll } from "./packaging/components.ts";
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
@@ -31,11 +32,12 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   package  slim, and dist/release: what this platform adds to a release
   release  completes dist/release, when the files of all platforms are there: checksums, installer, formula
   bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, Kokoro and SmolLM2 (some minutes, once)
+  notes    prints the notes of this version's release, which CHANGELOG.md must have
   docs     docs/reference, from the code; needs no library`;
 
 /** The executables that each target builds. */
 const EXECUTABLES = { all: ["svc"], slim: BINARIES, package: BINARIES } as const;
-const TARGETS = ["native", "media", ...Object.keys(EXECUTABLES), "release", "bench", "docs"];
+const TARGETS = ["native", "media", ...Object.keys(EXECUTABLES), "release", "notes", "bench", "docs"];
 const out = join(import.meta.dir, "vendor/.build");
 
 /** Returns the files of svc-draw. */
@@ -69,6 +71,11 @@ async function main(): Promise<void> {
   if (target === "docs") {
     const { writeReference } = await import("./docs/generate/pages.ts");
     await step("wrote docs/reference", writeReference);
+    return;
+  }
+  if (target === "notes") {
+    const { notesOf } = await import("./packaging/notes.ts");
+    console.log(notesOf(await Bun.file(join(import.meta.dir, "CHANGELOG.md")).text(), packageJson.version));
     return;
   }
   if (target === "release") {

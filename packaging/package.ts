@@ -12,6 +12,7 @@ import { BuildError, place, run, step } from "../vendor/run.ts";
 import { forArm, forWindows } from "../vendor/target.ts";
 import { executableOf, platformOf } from "./binary.ts";
 import { BINARIES, type BinaryName } from "./components.ts";
+import { repackDeb, repackRpm } from "./repack.ts";
 import { billOfMaterials } from "./sbom.ts";
 import { fill } from "./template.ts";
 
@@ -50,7 +51,7 @@ export async function packagePlatform(platform: string): Promise<void> {
 /** Maximum size of a download in megabytes; libraries for GPUs come on top. */
 const MOST_MB: Readonly<Record<BinaryName, number>> = { svc: 190, "svc-slim": 70 };
 
-/** Throws BuildError when an archive is larger than `mostMb` megabytes. */
+/** Throws BuildError when an archive or a package is larger than `mostMb` megabytes. */
 export function expectSmall(path: string, mostMb: number): void {
   const mb = statSync(path).size / 1e6;
   if (mb > mostMb) throw new BuildError(`${basename(path)} has ${mb.toFixed(1)} MB, and ${mostMb} are the most.`);
@@ -75,8 +76,8 @@ function writeFolder(name: BinaryName, folder: string): void {
   for (const [path, content] of Object.entries(texts)) writeFileSync(join(folder, path), content);
 }
 
-/** With this filter xz compresses x64 code better; it leaves everything else alone. */
-const FILTERS = forArm ? "" : "--x86 ";
+/** How xz compresses; with its filter it compresses x64 code better, and leaves everything else alone. */
+const XZ = ["xz", "-T0", ...(forArm ? [] : ["--x86"]), "--lzma2=preset=6"];
 
 /** Packs with xz, except for Windows: with gzip, the Bun inside would be half as large again. */
 async function archive(folder: string, target: string): Promise<void> {
@@ -87,10 +88,11 @@ async function archive(folder: string, target: string): Promise<void> {
     return renameSync(part, target);
   }
   const owner = process.platform === "linux" ? ["--owner=0", "--group=0", "--sort=name"] : ["--uid", "0", "--gid", "0"];
-  const compress = `xz -T0 ${FILTERS}--lzma2=preset=6`;
-  await run(["tar", ...owner, `--use-compress-program=${compress}`, "-cf", part, "-C", parent, name]);
+  await run(["tar", ...owner, `--use-compress-program=${XZ.join(" ")}`, "-cf", part, "-C", parent, name]);
   renameSync(part, target);
 }
+
+const REPACK = { deb: repackDeb, rpm: repackRpm };
 
 /** Makes the deb and the rpm, where nfpm is installed. */
 async function packagesOf(name: BinaryName, folder: string, platform: string): Promise<void> {
@@ -100,11 +102,13 @@ async function packagesOf(name: BinaryName, folder: string, platform: string): P
   }
   const config = join(folder, "nfpm.yaml");
   writeFileSync(config, nfpmConfig(name, folder));
-  for (const packager of ["deb", "rpm"]) {
+  for (const packager of ["deb", "rpm"] as const) {
     const target = join(RELEASE, `${name}-${version}-${platform}.${packager}`);
-    await step(`packed the ${packager} of ${name}`, () =>
-      run(["nfpm", "package", "--config", config, "--packager", packager, "--target", target]),
-    );
+    await step(`packed the ${packager} of ${name}`, async () => {
+      await run(["nfpm", "package", "--config", config, "--packager", packager, "--target", target]);
+      await REPACK[packager](target, XZ);
+    });
+    expectSmall(target, MOST_MB[name]);
   }
 }
 

@@ -169,7 +169,11 @@ const commands = {
     most: 0,
     flags: [{ name: "check", help: "Only report whether there is a newer release." }],
   },
-  "self-test": { usage: "[options]", help: "start the server on a free port, try the main routes and stop", most: 0 },
+  "self-test": {
+    usage: "[options]",
+    help: "start the server on a free port, try the main routes and each model inside svc, and stop",
+    most: 0,
+  },
   completion: {
     usage: "bash|zsh|fish",
     help: "print a shell completion script",

@@ -46,6 +46,13 @@ export function preparing(
   return { prepare };
 }
 
+/** Returns what to tell of a file whose component is neither inside this program nor downloaded; else undefined. */
+export function whyMissing(path: string): string | undefined {
+  const place = componentOf(path);
+  if (!place || place.component.archive !== undefined || isThere(place.component, place.parent)) return undefined;
+  return notHere(place.component);
+}
+
 const notHere = ({ name, bytes }: Component): string =>
   `${USES[name]} is not part of svc-slim: \`svc pull ${componentOperand(name)}\` downloads it (${fileSize(bytes)}), or --fetch-components when a request needs it.`;
 

@@ -136,10 +136,7 @@ const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start:
   rm: async ({ config, operand }) => (await import("./rm.ts")).removeModel(config, operand),
   worker: async ({ config, flags }) => (await import("./worker.ts")).serveDevices(config, flags),
   update: async ({ config, flags }) => (await import("./update.ts")).update(config, flags),
-  "self-test": async ({ config }) => {
-    needModel(config);
-    return (await import("./self-test.ts")).selfTest(config);
-  },
+  "self-test": async ({ config }) => (await import("./self-test.ts")).selfTest(config),
 };
 
 const isRun = (action: CommandLine["action"]): action is keyof typeof runs => Object.hasOwn(runs, action);
@@ -158,7 +155,7 @@ async function serveOrAnswer(start: Start): Promise<number> {
     const { serve } = await import("./serve.ts");
     return serve(config, reread);
   }
-  needModel(config);
+  if (!config.serveModel) throw new UsageError("--no-model is for a server: one answer needs a model.");
   const { answer } = await import("./one-shot.ts");
   // The file that the environment or the config file names may be the trace of a running server.
   const { traceFile: _ofServer, ...untraced } = config;
@@ -168,11 +165,6 @@ async function serveOrAnswer(start: Start): Promise<number> {
 /** Returns the commands that have this flag. */
 const callsWith = (flag: string): string[] =>
   commandNames.filter((name) => commandOf(name).flags?.some((own) => own.name === flag)).map((name) => `svc ${name}`);
-
-/** Throws UsageError with --no-model: only a server can do without a model of its own. */
-function needModel({ serveModel }: Config): void {
-  if (!serveModel) throw new UsageError("--no-model is for a server: one answer and the self-test need a model.");
-}
 
 /**
  * Returns the prompt to answer once, or undefined to serve. `-s -` reads standard input. Other text of -s is joined

@@ -68,6 +68,8 @@ type LocalEngine = ObservedEngine & { stop(): Promise<void> };
 /** The services of a server, with or without a model of its own. */
 export interface Services extends AppServices {
   readonly engines: () => readonly LocalEngine[];
+  /** The libraries and the models inside this program. */
+  readonly native: NativeFiles;
   /** Returns the names of the models of --chat-model and --pulled-models. */
   readonly furtherModels: () => readonly string[];
   /** The caller starts it. */
@@ -239,6 +241,7 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, main?: Ma
     log,
     clock,
     metrics,
+    native,
     engines: () => [...engines, ...(pulled?.engines() ?? [])],
     furtherModels: () => [...chatModels, ...(pulled?.models() ?? []).map(({ id }) => id)],
     engine: engine ?? new NoEngine(),

@@ -1,12 +1,14 @@
-// `svc self-test`: checks that this executable works here: starts on a free port, tries the main routes, stops.
+// `svc self-test`: checks that this executable works here: starts on a free port, tries the main routes and each model
+// inside the program, stops.
 
 import type { Config } from "../config/config.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { createApp } from "../http/app.ts";
 import { listen } from "../http/server.ts";
+import { engineChecks, type Check } from "./engine-checks.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closeServer } from "./open-server.ts";
-import { createRuntime, givenFiles } from "./runtime.ts";
+import { createGatewayServices, createRuntime, givenFiles } from "./runtime.ts";
 import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 import { writeOut } from "./write-out.ts";
@@ -21,44 +23,91 @@ const STORY = { messages: [{ role: "user", content: "Tell me a story." }], strea
 const CANCEL_ATTEMPTS = 3;
 const PATIENCE_MS = 60_000;
 
-/** Prints one line per check. Returns 0 when all pass, else 1. Throws as `createRuntime` does. */
+/**
+ * Prints one line per check: of the model of --model, then of each model inside this program. Returns 0 when none
+ * fails, else 1. Throws as `createRuntime` does.
+ */
 export async function selfTest(given: Config): Promise<number> {
-  const { tls: _notHere, traceFile: _ofServer, ...plain } = given;
-  const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
-  const runtime = await withPulled(given, async () =>
-    createRuntime(config, undefined, await findWorkers(config), givenFiles(config, [])),
-  );
-  const server = listen(createApp(runtime), config, runtime);
+  const config = alone(given);
+  const files = givenFiles(config, []);
+  const runtime = config.serveModel
+    ? await withPulled(given, async () => createRuntime(config, undefined, await findWorkers(config), files))
+    : undefined;
+  const services = runtime ?? (await createGatewayServices(config, undefined, files));
+  const server = listen(createApp(services), config, services);
   const { url } = server;
-  const checks: Record<string, () => Promise<string>> = {
-    "GET /health": async () => expectText(await get(`${url}/health`), '"healthy"'),
-    "GET /v1/models": async () => expectText(await get(`${url}/v1/models`), '"data"'),
-    "POST /v1/chat/completions": async () => expectText(await ask(url, QUESTION), '"chat.completion"'),
-    "the same, streamed": async () => expectText(await ask(url, { ...QUESTION, stream: true }), "data: [DONE]"),
-    "POST /v1/chat/completions/{id}/cancel": () => cancelled(url),
-  };
+  const withoutModel = () => (runtime ? undefined : "--no-model");
+  let isLoaded = false;
+  const chats: readonly Check[] = [
+    {
+      name: "POST /v1/chat/completions",
+      work: async () => expectText(await ask(url, QUESTION), '"chat.completion"'),
+    },
+    {
+      name: "the same, streamed",
+      work: async () => expectText(await ask(url, { ...QUESTION, stream: true }), "data: [DONE]"),
+    },
+    { name: "POST /v1/chat/completions/{id}/cancel", work: () => cancelled(url) },
+  ];
+  const checks: readonly Check[] = [
+    { name: "GET /health", work: async () => expectText(await get(`${url}/health`), '"healthy"') },
+    { name: "GET /v1/models", work: async () => expectText(await get(`${url}/v1/models`), '"data"') },
+    ...chats.map((check) => ({
+      ...check,
+      skipped: () => withoutModel() ?? (isLoaded ? undefined : "the model did not load"),
+    })),
+    ...engineChecks(url, services.native),
+  ];
   try {
-    runtime.engine.start();
-    let failures = 0;
-    const check = async (name: string, work: () => Promise<string>) => {
-      const started = performance.now();
-      try {
-        const found = await work();
-        await writeOut(`ok    ${name}: ${found}, ${Math.round(performance.now() - started)} ms\n`);
-      } catch (error) {
-        failures++;
-        await writeOut(`FAIL  ${name}: ${errorMessage(error)}\n`);
-      }
-    };
-    await check("model", async () => {
-      const { id, device } = await runtime.engine.ready();
-      return `${id} on ${device}`;
+    runtime?.engine.start();
+    isLoaded = await isPassed({
+      name: "model",
+      skipped: withoutModel,
+      work: async () => {
+        const { id, device } = (await runtime?.engine.ready()) ?? {};
+        return `${id} on ${device}`;
+      },
     });
-    // Without a model, every other check would fail for the same reason.
-    if (failures === 0) for (const [name, work] of Object.entries(checks)) await check(name, work);
+    let failures = isLoaded ? 0 : 1;
+    for (const check of checks) if (!(await isPassed(check))) failures++;
     return failures === 0 ? exitCodes.ok.code : exitCodes.failure.code;
   } finally {
-    await closeServer(runtime, server);
+    await closeServer(services, server);
+  }
+}
+
+/** Adapts the configuration: only --model is the user's; the other models are those inside this program. */
+function alone({ tls: _tls, traceFile: _ofServer, ...given }: Config): Config {
+  return {
+    ...given,
+    host: "127.0.0.1",
+    port: 0,
+    apiKeys: [],
+    streaming: true,
+    logLevel: "error",
+    hostVoices: false,
+    ocrEngine: "tesseract",
+    ocrLanguages: [],
+    // Nothing is downloaded for a test.
+    fetchComponents: false,
+  };
+}
+
+/** Makes a check and prints its line. Returns whether it did not fail. */
+async function isPassed({ name, skipped, work }: Check): Promise<boolean> {
+  const reason = skipped?.();
+  if (reason !== undefined) {
+    await writeOut(`skip  ${name}: ${reason}\n`);
+    return true;
+  }
+  const started = performance.now();
+  try {
+    const found = await work();
+    await writeOut(`ok    ${name}: ${found}, ${Math.round(performance.now() - started)} ms\n`);
+    return true;
+  } catch (error) {
+    await writeOut(`FAIL  ${name}: ${errorMessage(error)}\n`);
+    return false;
   }
 }
 

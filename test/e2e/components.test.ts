@@ -146,3 +146,25 @@ test("svc pull lists the components when it is asked for an unknown one", () =>
     const full = await runToEnd([...command(), "pull", "component:speech"]);
     expect(full).toMatchObject({ code: 2, err: expect.stringContaining("all components inside") });
   }));
+
+test("the self-test of svc-slim says what is not there, downloads nothing, and passes; without a model, too", () =>
+  withSandbox(async (sandbox) => {
+    const { flags, requests } = releases();
+    const command = [...sandbox.command({ binary: "svc-slim" }), ...flags, "--fetch-components", "--no-model"];
+    const { code, out } = await runToEnd([...command, "self-test"]);
+    const lines = out.trim().split("\n");
+    expect(lines.filter((line) => line.endsWith(": --no-model"))).toHaveLength(4);
+    for (const [name, route] of [
+      ["embeddings", "embeddings"],
+      ["speech", "audio/speech"],
+      ["transcription", "audio/transcriptions"],
+      ["images", "images/generations"],
+    ]) {
+      const line = lines.find((one) => one.startsWith(`skip  POST /v1/${route}: `));
+      // A build without pip lacks some models, as the build says.
+      if (!line?.endsWith(": not in this build")) expect(line).toContain(`svc pull component:${name}`);
+    }
+    expect(lines.find((line) => line.includes("/v1/vision/ocr"))).toStartWith("ok    ");
+    expect([code, requests]).toEqual([0, []]);
+    expect(folders(sandbox)).toHaveLength(2);
+  }));

@@ -1,7 +1,17 @@
 // The parts of a release that exist once, made from stand-ins for the files of all platforms.
 
 import { beforeAll, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { billOfMaterials } from "../../packaging/sbom.ts";
 import { packComponents, requireAll } from "../../packaging/components.ts";
@@ -12,7 +22,7 @@ import { version } from "../../src/config/version.ts";
 import { archiveIn } from "../../src/cli/update.ts";
 import { sharedFolder, temporaryFolder } from "../support/folders.ts";
 
-const RELEASES = "https://example.invalid/svc/releases";
+const RELEASES = "https://example.invalid/owner/svc/releases";
 const WORKFLOWS = join(import.meta.dir, "../../.github/workflows");
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const sha256 = (content: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(content).digest("hex");
@@ -63,6 +73,74 @@ if (ruby === null) console.log("svc.rb is not parsed: ruby is not installed");
 test.skipIf(ruby === null)("the formula is valid Ruby", () => {
   const { stdout } = Bun.spawnSync(["ruby", "-wc", join(folder, "svc.rb")]);
   expect(stdout.toString()).toBe("Syntax OK\n");
+});
+
+// GitHub's runners for Linux have it, but not on the PATH.
+const brew = Bun.which("brew", { PATH: `${process.env["PATH"]}:/home/linuxbrew/.linuxbrew/bin` });
+// At its first call it installs its linter, and it refuses to run for root.
+const styles = brew !== null && process.env["CI"] !== undefined && process.getuid?.() !== 0;
+if (!styles) console.log("svc.rb is not linted: it needs brew, CI=true and a user other than root");
+test.skipIf(!styles)(
+  "brew style reports nothing for the formula",
+  () => {
+    // Other rules apply outside a folder of this name.
+    const formulae = join(temporaryFolder(), "Formula");
+    mkdirSync(formulae);
+    cpSync(join(folder, "svc.rb"), join(formulae, "svc.rb"));
+    const env = { ...process.env, HOMEBREW_NO_AUTO_UPDATE: "1", HOMEBREW_NO_ANALYTICS: "1" };
+    const { stdout, stderr, exitCode } = Bun.spawnSync([brew ?? "", "style", join(formulae, "svc.rb")], { env });
+    expect(exitCode === 0 ? "" : `${stdout.toString()}${stderr.toString()}`).toBe("");
+  },
+  300_000,
+);
+
+const zip = `svc-${version}-windows-x64.zip`;
+
+test("the manifest of Scoop has the zip for Windows", () => {
+  expect(JSON.parse(read("svc.json"))).toMatchObject({
+    version,
+    homepage: "https://example.invalid/owner/svc",
+    architecture: {
+      "64bit": {
+        url: `${RELEASES}/download/v${version}/${zip}`,
+        hash: sha256("windows"),
+        extract_dir: `svc-${version}-windows-x64`,
+      },
+    },
+    bin: "svc.exe",
+  });
+});
+
+test("the manifests of winget name the same package and version, and the zip for Windows", () => {
+  const manifest = (kind: string) => Bun.YAML.parse(read(`owner.svc${kind}.yaml`)) as Readonly<Record<string, unknown>>;
+  const [main, installer, locale] = [manifest(""), manifest(".installer"), manifest(".locale.en-US")];
+  const common = { PackageIdentifier: "owner.svc", PackageVersion: version, ManifestVersion: "1.6.0" };
+  for (const one of [main, installer, locale]) expect(one).toMatchObject(common);
+  expect([main, installer, locale].map((one) => one["ManifestType"])).toEqual([
+    "version",
+    "installer",
+    "defaultLocale",
+  ]);
+  expect(main["DefaultLocale"]).toBe(locale["PackageLocale"]);
+  expect(installer).toMatchObject({
+    InstallerType: "zip",
+    NestedInstallerType: "portable",
+    NestedInstallerFiles: [{ RelativeFilePath: `svc-${version}-windows-x64\\svc.exe`, PortableCommandAlias: "svc" }],
+    Installers: [
+      {
+        Architecture: "x64",
+        InstallerUrl: `${RELEASES}/download/v${version}/${zip}`,
+        InstallerSha256: sha256("windows").toUpperCase(),
+      },
+    ],
+  });
+});
+
+test("without an archive that was tried on Windows, a release has no manifests for it", async () => {
+  const own = temporaryFolder();
+  for (const platform of PLATFORMS) writeFileSync(join(own, archiveOf("svc", platform)), platform);
+  await completeRelease(RELEASES, own);
+  expect(readdirSync(own).filter((name) => /\.(json|yaml)$/.test(name))).toEqual([]);
 });
 
 test("an archive larger than the download limit is refused, with both numbers", () => {
