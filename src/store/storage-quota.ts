@@ -3,13 +3,12 @@
 import { statfsSync, statSync, type Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { diskReserve, type Disk } from "../domain/disk-reserve.ts";
 import { SvcError } from "../domain/errors.ts";
 
 const MIB = 2 ** 20;
 /** What each file and each batch counts besides its contents: the least that one takes on a disk. */
 export const ENTRY_BYTES = 4096;
-/** Disk space kept free for the database and for other programs: the smaller of the two values. */
-const RESERVE = { bytes: 256 * MIB, share: 0.02 };
 /** Files that a scan of all contents looks at together. */
 const FILES_AT_ONCE = 100;
 /** After a scan, the next one waits this many times as long. */
@@ -23,11 +22,6 @@ interface Surroundings {
   readonly disk?: () => Disk;
   /** Returns monotonic milliseconds. */
   readonly now?: () => number;
-}
-
-interface Disk {
-  readonly freeBytes: number;
-  readonly bytes: number;
 }
 
 export class StorageQuota {
@@ -69,9 +63,9 @@ export class StorageQuota {
 
   /** Like `claim`, but without a scan: right after another claim. */
   claimNow(bytes: number): void {
-    const { freeBytes, bytes: size } = this.disk();
-    const reserve = Math.min(RESERVE.bytes, size * RESERVE.share);
-    if (freeBytes - bytes < reserve) {
+    const disk = this.disk();
+    const reserve = diskReserve(disk);
+    if (disk.freeBytes - bytes < reserve) {
       const message = `The disk that holds the server's data is full: ${(reserve / MIB).toFixed(1)} MiB of it must stay free. Free some space, then try again.`;
       throw new SvcError("storage_full", message);
     }
