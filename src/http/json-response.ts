@@ -12,7 +12,7 @@ import type { RequestContext } from "./request-context.ts";
 const WHOLE = 256 * 1024;
 /** Characters to write at a time of a larger answer. */
 const PIECE = 64 * 1024;
-/** Bytes of a larger answer that its reader must take in any 5 minutes, because it takes memory until it is read. */
+/** Bytes of an answer that takes memory until it is read, which its reader must take within its patience of 5 minutes. */
 export const LEAST_READ = 640 * 1024;
 
 /**
