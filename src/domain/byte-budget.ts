@@ -8,7 +8,7 @@ const MB = 1024 * 1024;
 /** Two and a half of the largest bodies. For a moment, a body may take up to four times its own bytes in addition. */
 const MOST_BYTES = 256 * MB;
 /** Every account may hold this much, whatever others hold. */
-const FREE_BYTES = MB;
+export const FREE_BYTES = MB;
 const RETRY_SECONDS = 2;
 
 /** The budget for one purpose. */

@@ -14,6 +14,9 @@ export interface RequestOrigin {
   readonly forwarded?: true;
 }
 
+/** Returns who holds what a client takes of a limited number: one by its name, or all connections of an address. */
+export const holderOf = ({ client = "" }: Pick<RequestOrigin, "client">): string => client.split(" ", 1)[0] ?? "";
+
 /** A job for an engine of any kind but text. `background` has no effect on speech, images and recognition. */
 export interface EngineJob<Work> extends Pick<RequestOrigin, "client" | "background"> {
   readonly work: Work;

@@ -2,15 +2,30 @@
 
 import { READER_PATIENCE_MS, type BodyOptions, type StreamedBody } from "./sse.ts";
 
+interface ByteStreamOptions extends BodyOptions {
+  /** Bytes that a reader must take within its patience; default: any. */
+  readonly leastBytes?: number;
+}
+
 /** Returns the body. A failure of the source aborts it: part of a file must not pass for the whole. */
 export function byteStream(
   source: AsyncGenerator<Uint8Array, void, void>,
-  { signal, abort, ends, readerPatienceMs = READER_PATIENCE_MS }: BodyOptions,
+  { signal, abort, ends, readerPatienceMs = READER_PATIENCE_MS, leastBytes = 0 }: ByteStreamOptions,
 ): StreamedBody {
   const closed = Promise.withResolvers<void>();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let patience: Timer | undefined;
   let over = false;
+  // Since the reader last took its least: bytes taken, and milliseconds spent waiting for the reader.
+  let [taken, waited] = [0, 0];
+  let handed: { readonly bytes: number; readonly at: number } | undefined;
+  const isSlow = (): boolean => {
+    if (!handed) return false;
+    taken += handed.bytes;
+    waited += performance.now() - handed.at;
+    if (taken >= leastBytes) [taken, waited] = [0, 0];
+    return waited >= readerPatienceMs;
+  };
   const end = (finish: () => void) => {
     if (over) return;
     over = true;
@@ -30,10 +45,12 @@ export function byteStream(
       start: (own) => void (controller = own),
       async pull(own) {
         clearTimeout(patience);
+        if (isSlow()) return abort();
         try {
           const { value, done } = await source.next();
           if (over) return;
-          patience = setTimeout(abort, readerPatienceMs);
+          patience = setTimeout(abort, readerPatienceMs - waited);
+          handed = { bytes: value?.length ?? 0, at: performance.now() };
           if (!done) return own.enqueue(value);
           end(() => own.close());
         } catch (error) {

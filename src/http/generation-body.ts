@@ -9,9 +9,12 @@ import { bodyCeilings } from "./json-body.ts";
  * once its model is known, before it is decoded, so that a burst costs little. Throws SvcError like `JsonBodies`, about
  * the model that the body names, and `server_busy`.
  */
-export async function readGenerationBody({ bodies, generation }: AppDeps, request: Request): Promise<unknown> {
+export async function readGenerationBody(
+  { bodies, contexts, generation }: AppDeps,
+  request: Request,
+): Promise<unknown> {
   const body = await bodies.read(request, bodyCeilings.generation);
-  generation.checkCapacity(namedModel(body));
+  generation.checkCapacity(namedModel(body), contexts.of(request));
   return body;
 }
 

@@ -57,6 +57,8 @@ interface Framing {
   readonly terminator?: Frame;
   /** Sent while the stream is silent; default: a comment. */
   readonly heartbeat?: string;
+  /** Characters that a reader must take within its patience, of a stream that holds memory until it is read. */
+  readonly leastRead?: number;
   /** How frames are written; default: server-sent events. */
   readonly format?: "sse" | "ndjson";
 }

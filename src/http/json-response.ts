@@ -12,6 +12,8 @@ import type { RequestContext } from "./request-context.ts";
 const WHOLE = 256 * 1024;
 /** Characters to write at a time of a larger answer. */
 const PIECE = 64 * 1024;
+/** Bytes of an answer that takes memory until it is read, which its reader must take within its patience of 5 minutes. */
+export const LEAST_READ = 640 * 1024;
 
 /**
  * Returns the same answer as `Response.json`, except that a large one has no Content-Length. The request of `context`
@@ -25,7 +27,9 @@ export function jsonResponse(
   const parts = jsonParts(value);
   const begin = textOf(parts, WHOLE);
   const isWhole = begin.length < WHOLE;
-  const body = isWhole ? begin : context.stream((reader) => byteStream(piecesOf(begin, parts), reader));
+  const body = isWhole
+    ? begin
+    : context.stream((reader) => byteStream(piecesOf(begin, parts), { ...reader, leastBytes: LEAST_READ }));
   return new Response(body, { headers: { ...headers, "Content-Type": "application/json;charset=utf-8" } });
 }
 

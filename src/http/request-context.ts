@@ -71,6 +71,11 @@ export class RequestContext {
     return this.apiKey ?? this.claimed ?? this.connection;
   }
 
+  /** Whose places the request takes where a client may have some that others want: names that clients choose are none. */
+  get holder(): string {
+    return this.apiKey ?? this.connection?.split(" ", 1)[0] ?? "";
+  }
+
   /** The client for the log: of a connection only its address, and no invalid name. */
   get clientName(): string | undefined {
     if (this.apiKey === undefined && this.claimed !== undefined && isRequestId(this.claimed)) return this.claimed;

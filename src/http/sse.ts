@@ -23,6 +23,8 @@ export interface BodyOptions {
 interface EventStreamOptions extends BodyOptions {
   /** Silence in milliseconds after which a heartbeat is sent; it may come up to a quarter earlier. */
   readonly heartbeatMs: number;
+  /** Characters that a reader must take within its patience, unless nothing is waiting; default: any. */
+  readonly leastRead?: number | undefined;
   /** Text of the heartbeat; default: a comment. */
   readonly heartbeat?: string;
   /** Whether to send a heartbeat at once: headers go out with the first bytes, and the first frame may take long. */
@@ -56,28 +58,33 @@ export interface StreamedBody {
 /** Sends each frame of `source` as one event. The source must not throw, and yields its own terminator. */
 export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOptions): StreamedBody {
   const { heartbeatMs, heartbeat: beat = HEARTBEAT, format = "sse", opens = false, signal, abort, ends } = options;
-  const { readerPatienceMs = READER_PATIENCE_MS } = options;
+  const { readerPatienceMs = READER_PATIENCE_MS, leastRead = 0 } = options;
   const closed = Promise.withResolvers<void>();
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let silentTicks = 0;
   const outbox = new Outbox((text, last) => {
     silentTicks = 0;
-    notTakenMs = 0;
+    taken += text.length;
+    if (taken >= leastRead) [taken, notTakenMs] = [0, 0];
     if (text !== "") controller?.enqueue(encoder.encode(text));
     if (!last) return;
     ends?.();
     controller?.close();
     close();
   });
-  let notTakenMs = 0;
+  // Since the reader took its least, or all there was: characters taken, and milliseconds for which more was waiting.
+  let [taken, notTakenMs] = [0, 0];
   // The timer keeps ticking while text goes out, because restarting it would cost time for each token.
   const tickMs = heartbeatMs / TICKS;
   const heartbeat = setInterval(() => {
     if (!outbox.isEmpty) {
       notTakenMs += tickMs;
       if (notTakenMs >= readerPatienceMs) abort();
-    } else if (++silentTicks >= TICKS && format === "sse") outbox.put(beat);
+      return;
+    }
+    [taken, notTakenMs] = [0, 0];
+    if (++silentTicks >= TICKS && format === "sse") outbox.put(beat);
   }, tickMs);
   const close = () => {
     clearInterval(heartbeat);

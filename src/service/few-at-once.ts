@@ -17,7 +17,7 @@ export class FewAtOnce {
     most: number,
     private readonly deps: { readonly metrics: Pick<RequestMetrics, "rejected">; readonly clock: Clock },
   ) {
-    this.admission = new Admission(1, most - 1, () => undefined);
+    this.admission = new Admission(1, most - 1, () => undefined, deps.clock);
   }
 
   /** Runs work. Throws SvcError `server_busy` beyond the limit, and what the work throws. */

@@ -124,9 +124,9 @@ export class GenerationService {
     }
   }
 
-  /** Throws the error with which a request for this model would be refused now. */
-  checkCapacity(model?: string): void {
-    this.deps.requests.checkCapacity(this.deps.router.find(model, "chat"));
+  /** Throws the error with which a client's request for this model would be refused now. */
+  checkCapacity(model: string | undefined, origin: Pick<RequestOrigin, "client">): void {
+    this.deps.requests.checkCapacity([this.deps.router.find(model, "chat")], origin);
   }
 
   /** Returns an observer that counts tokens, measures times and fills in the report. */

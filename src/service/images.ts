@@ -47,10 +47,10 @@ export class ImageService {
     return this.deps.kept;
   }
 
-  /** Throws the error with which a request would be refused now for any model: `engine_unavailable`, `server_busy`. */
-  checkCapacity(ability: ImageAbility = "images"): void {
+  /** Throws the error with which a client's request would be refused now for any model: `engine_unavailable`, `server_busy`. */
+  checkCapacity(origin: Pick<RequestOrigin, "client">, ability: ImageAbility = "images"): void {
     const { router, requests } = this.deps;
-    requests.checkCapacity(...router.findAll(undefined, ability));
+    requests.checkCapacity(router.findAll(undefined, ability), origin);
   }
 
   /** Returns the status of the model for a name. Throws SvcError `engine_unavailable` when there is none. */

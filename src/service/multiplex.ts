@@ -29,7 +29,7 @@ export class MultiplexService {
    * just ends. A consumer that stops early must `return()` it.
    */
   begin(origin: RequestOrigin, items: readonly MultiplexItem[], signal: AbortSignal): MultiplexRun {
-    this.generation.checkCapacity(items[0]?.request.model);
+    this.generation.checkCapacity(items[0]?.request.model, origin);
     const run = new MultiplexRun(origin.id, items, {
       generation: this.generation,
       answersAtOnce: ANSWERS_A_PLACE * this.parallel,

@@ -6,6 +6,7 @@ import { shuttingDown, SvcError } from "../domain/errors.ts";
 import type { LiveChanges, LiveEnd, LiveSettings } from "../domain/live.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { LiveSession, type LiveListener } from "./live/session.ts";
+import { givesWay } from "./giving-way.ts";
 import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
@@ -23,7 +24,8 @@ interface RealtimeDeps {
 }
 
 export class RealtimeService {
-  private readonly sessions = new Set<LiveSession>();
+  /** Sessions with their clients. */
+  private readonly sessions = new Map<LiveSession, string>();
 
   constructor(private readonly deps: RealtimeDeps) {}
 
@@ -42,11 +44,15 @@ export class RealtimeService {
   }
 
   /**
-   * Opens a session with these settings. Throws SvcError `server_busy` or `shutting_down`.
+   * Opens a session of the client `holder` with these settings. When there are too many, the one that is silent for the
+   * longest time ends, of a client that has more than its share while `holder` has less. Throws SvcError `server_busy` or
+   * `shutting_down`.
    */
-  open(origin: RequestOrigin, settings: LiveSettings, listener: LiveListener): LiveSession {
+  open(origin: RequestOrigin, settings: LiveSettings, listener: LiveListener, holder = ""): LiveSession {
     const { transcriptions, requests, clock, maxSessions, maxSeconds } = this.deps;
-    if (this.sessions.size >= maxSessions) {
+    const isFull = this.sessions.size >= maxSessions;
+    const leaving = isFull ? this.leaving(holder) : undefined;
+    if (isFull && !leaving) {
       const message = `There are ${maxSessions} sessions already, which is as many as --max-realtime-sessions allows.`;
       throw new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
     }
@@ -54,6 +60,7 @@ export class RealtimeService {
       session.fail(endedBy(cause), END[cause]);
       return true;
     });
+    leaving?.fail(makesWay(maxSessions), "limit");
     const onEnd = (how: LiveEnd) => {
       detach();
       this.sessions.delete(session);
@@ -69,15 +76,24 @@ export class RealtimeService {
       onEnd,
       onUnexpected: listener.onUnexpected,
     });
-    this.sessions.add(session);
+    this.sessions.set(session, holder);
     return session;
   }
 
   /** Makes all sessions recognise the speech received so far, and end; resolves when they have. */
   async drain(): Promise<void> {
-    const sessions = [...this.sessions];
+    const sessions = [...this.sessions.keys()];
     for (const session of sessions) session.finish("shutdown", endedBy("shutdown"));
     await Promise.all(sessions.map(({ ended }) => ended));
+  }
+
+  /** Returns the session that makes way for one of `client`; undefined: none. */
+  private leaving(client: string): LiveSession | undefined {
+    const giver = givesWay(this.sessions.values(), client, this.deps.maxSessions);
+    const [longest] = [...this.sessions]
+      .filter(([, holder]) => holder === giver)
+      .toSorted(([one], [other]) => one.lastAt - other.lastAt);
+    return longest?.[0];
   }
 }
 
@@ -87,6 +103,11 @@ const END: Readonly<Record<CancelCause, LiveEnd>> = {
   deadline: "limit",
   shutdown: "shutdown",
 };
+
+function makesWay(most: number): SvcError {
+  const message = `All ${most} sessions (--max-realtime-sessions) were in use, and another client needed one: the session ends.`;
+  return new SvcError("rate_limit_exceeded", message);
+}
 
 const endedBy = (cause: CancelCause): SvcError =>
   cause === "shutdown" ? shuttingDown() : new SvcError("request_cancelled", "The session was cancelled by its id.");

@@ -35,10 +35,10 @@ export class RecognitionService {
     return this.deps.documents;
   }
 
-  /** Throws the error with which a request would be refused now: `engine_unavailable`, `server_busy`. */
-  checkCapacity(): void {
+  /** Throws the error with which a client's request would be refused now: `engine_unavailable`, `server_busy`. */
+  checkCapacity(origin: Pick<RequestOrigin, "client">): void {
     const { router, requests } = this.deps;
-    requests.checkCapacity(...router.findAll(undefined, "ocr"));
+    requests.checkCapacity(router.findAll(undefined, "ocr"), origin);
   }
 
   /** Returns the name of the default model. Throws SvcError `engine_unavailable` when there is none. */

@@ -3,7 +3,7 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
 import { shuttingDown, SvcError, type ErrorCode } from "../domain/errors.ts";
-import type { RequestOrigin } from "../domain/request-origin.ts";
+import { holderOf, type RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { Progress } from "../domain/request-record.ts";
@@ -139,7 +139,7 @@ export class RequestService {
       throw error;
     } finally {
       const ms = live.ended();
-      if (!background) admission.leave(ms, places);
+      if (!background) admission.leave(ms, places, holderOf(spec));
       this.leave(places);
     }
   }
@@ -196,19 +196,20 @@ export class RequestService {
     for (const entry of this.registry.takeAll()) entry.stop("shutdown");
   }
 
-  /** Throws the error with which a request that any of these backends may answer would be refused now. */
-  checkCapacity(...backends: readonly Admitting[]): void {
+  /** Throws the error with which a client's request that any of these backends may answer would be refused now. */
+  checkCapacity(backends: readonly Admitting[], origin: Pick<RequestOrigin, "client">): void {
     if (this.draining) throw shuttingDown();
     const [first] = backends;
-    if (!first || backends.some((backend) => this.admissionOf(backend).hasCapacity(1))) return;
-    this.admissionOf(first).check(1, this.metricsOf(first));
+    const client = holderOf(origin);
+    if (!first || backends.some((backend) => this.admissionOf(backend).hasCapacity(1, client))) return;
+    this.admissionOf(first).check(1, this.metricsOf(first), client);
   }
 
   private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {
     const { places = 1, background, assured, partOf = assured } = spec;
     if (this.over || (this.draining && !partOf)) throw shuttingDown();
     const admission = this.admissionOf(spec.backend);
-    if (!background) admission.enter(places, metrics, assured);
+    if (!background) admission.enter(places, metrics, holderOf(spec), assured);
     this.activeCount += places;
     return admission;
   }
@@ -220,7 +221,7 @@ export class RequestService {
   private admissionOf({ engine, parallel, unlistedAt = engine }: Admitting): Admission {
     const known = this.admissions.get(unlistedAt);
     if (known) return known;
-    const admission = new Admission(parallel, this.deps.maxQueue, () => engine.placeFreeMs?.());
+    const admission = new Admission(parallel, this.deps.maxQueue, () => engine.placeFreeMs?.(), this.deps.clock);
     this.admissions.set(unlistedAt, admission);
     return admission;
   }

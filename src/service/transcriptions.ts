@@ -35,10 +35,10 @@ export class TranscriptionService {
     return this.deps.recordings;
   }
 
-  /** Throws the error with which a request would be refused now for any model: `engine_unavailable`, `server_busy`. */
-  checkCapacity(): void {
+  /** Throws the error with which a client's request would be refused now for any model: `engine_unavailable`, `server_busy`. */
+  checkCapacity(origin: Pick<RequestOrigin, "client">): void {
     const { router, requests } = this.deps;
-    requests.checkCapacity(...router.findAll(undefined, "transcription"));
+    requests.checkCapacity(router.findAll(undefined, "transcription"), origin);
   }
 
   /** Returns the recording that a request refers to. Throws `missing_required_parameter`, or as `namedFile` does. */

@@ -68,6 +68,15 @@ export function openJobDatabase(path: string): Database {
 export const foreignVersion = (database: Database): number =>
   database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version ?? 0;
 
+/** Returns the bytes of all tables and indexes, without those that removed records left free. */
+export const databaseBytes = (database: Database): number =>
+  database
+    .query<{ bytes: number }, []>(
+      `SELECT (page_count - freelist_count) * page_size AS bytes
+       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+    )
+    .get()?.bytes ?? 0;
+
 /**
  * Writes data that a power loss may take and that is soon written again. Does not wait for the disk or another server,
  * because that would block all other requests. Throws SQLiteError, with code SQLITE_BUSY when another server writes.

@@ -11,7 +11,7 @@ import { basename, join } from "node:path";
 import { nextTurn } from "../domain/next-turn.ts";
 import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from "./batch-records.ts";
 import { FileRecords, type FileRecord } from "./file-records.ts";
-import { foreignVersion, openJobDatabase } from "./job-database.ts";
+import { databaseBytes, foreignVersion, openJobDatabase } from "./job-database.ts";
 import { linkOrCopy } from "./link-or-copy.ts";
 import { ownFolder } from "./owner-only.ts";
 import { tryLock } from "./process-lock.ts";
@@ -30,14 +30,14 @@ const databasePath = (folder: string) => join(folder, "jobs.sqlite");
 export class JobStore {
   readonly files: FileRecords;
   readonly batches: BatchRecords;
-  /** Quota of all contents. */
+  /** Quota of all files and batches, with their records. */
   readonly quota: StorageQuota;
   private readonly database: Database;
   private readonly versionAtOpening: number;
   private isClosed = false;
 
   /**
-   * Opens the store in `folder`, and creates it if missing; its contents may take `mostBytes`. Throws errors of the
+   * Opens the store in `folder`, and creates it if missing; all of it may take `mostBytes`. Throws errors of the
    * system and the database.
    */
   constructor(
@@ -45,7 +45,9 @@ export class JobStore {
     mostBytes = Infinity,
   ) {
     for (const name of ["files", "batches"]) ownFolder(join(folder, name));
-    this.quota = new StorageQuota(folder, mostBytes, () => this.isShared());
+    this.quota = new StorageQuota(folder, mostBytes, () => this.isShared(), {
+      records: () => (this.isClosed ? 0 : databaseBytes(this.database)),
+    });
     this.database = openJobDatabase(databasePath(folder));
     this.versionAtOpening = foreignVersion(this.database);
     this.files = new FileRecords(this.database);

@@ -1,13 +1,14 @@
-// Limits the disk space that the contents of files and batches take together.
+// Limits the disk space that files and batches take together: their contents, and what each of them takes besides.
 
 import { statfsSync, statSync, type Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { diskReserve, type Disk } from "../domain/disk-reserve.ts";
 import { SvcError } from "../domain/errors.ts";
 
 const MIB = 2 ** 20;
-/** Disk space kept free for the database and for other programs: the smaller of the two values. */
-const RESERVE = { bytes: 256 * MIB, share: 0.02 };
+/** What each file and each batch counts besides its contents: the least that one takes on a disk. */
+export const ENTRY_BYTES = 4096;
 /** Files that a scan of all contents looks at together. */
 const FILES_AT_ONCE = 100;
 /** After a scan, the next one waits this many times as long. */
@@ -15,16 +16,12 @@ const REST = 20;
 /** Milliseconds after which a scan no longer counts on a folder that other servers write to. */
 const STALE_MS = 5000;
 
-/** What tests replace. */
 interface Surroundings {
+  /** Returns the bytes of the records of all files and batches. */
+  readonly records?: () => number;
   readonly disk?: () => Disk;
   /** Returns monotonic milliseconds. */
   readonly now?: () => number;
-}
-
-interface Disk {
-  readonly freeBytes: number;
-  readonly bytes: number;
 }
 
 export class StorageQuota {
@@ -38,6 +35,7 @@ export class StorageQuota {
   /** Times of the last scan and of the next permitted one, in milliseconds. */
   private lookedAt = -Infinity;
   private restsUntil = -Infinity;
+  private readonly records: () => number;
   private readonly disk: () => Disk;
   private readonly now: () => number;
 
@@ -46,8 +44,9 @@ export class StorageQuota {
     private readonly folder: string,
     private readonly limit: number,
     private readonly isShared: () => boolean = () => false,
-    { disk = () => diskOf(folder), now = () => performance.now() }: Surroundings = {},
+    { records = () => 0, disk = () => diskOf(folder), now = () => performance.now() }: Surroundings = {},
   ) {
+    this.records = records;
     this.disk = disk;
     this.now = now;
   }
@@ -57,20 +56,20 @@ export class StorageQuota {
    * has no space for them, and errors of the system.
    */
   async claim(bytes: number): Promise<void> {
-    const isDoubtful = this.hasReleased || (this.used ?? 0) + bytes > this.limit || this.isStale();
+    const isDoubtful = this.hasReleased || this.total + bytes > this.limit || this.isStale();
     if (this.used === undefined || (isDoubtful && this.now() >= this.restsUntil)) await this.look();
     this.claimNow(bytes);
   }
 
   /** Like `claim`, but without a scan: right after another claim. */
   claimNow(bytes: number): void {
-    const { freeBytes, bytes: size } = this.disk();
-    const reserve = Math.min(RESERVE.bytes, size * RESERVE.share);
-    if (freeBytes - bytes < reserve) {
+    const disk = this.disk();
+    const reserve = diskReserve(disk);
+    if (disk.freeBytes - bytes < reserve) {
       const message = `The disk that holds the server's data is full: ${(reserve / MIB).toFixed(1)} MiB of it must stay free. Free some space, then try again.`;
       throw new SvcError("storage_full", message);
     }
-    const used = this.used ?? 0;
+    const used = this.total;
     if (used + bytes > this.limit) {
       const taken = (used / MIB).toFixed(1);
       const message = `Files and batches may take ${this.limit / MIB} MiB (--data-size) and take ${taken} MiB: delete files first.`;
@@ -85,17 +84,21 @@ export class StorageQuota {
     this.claimed += bytes;
   }
 
-  /** Subtracts the bytes of content that is about to be removed, unless it has another link. */
+  /** Subtracts a file that is about to be removed, and the bytes of its content unless that has another link. */
   release(path: string): void {
     const found = look(path);
-    if (this.used === undefined || found?.nlink !== 1) return;
-    this.used -= found.size;
+    if (this.used === undefined || !found) return;
+    this.used -= ENTRY_BYTES + (found.nlink === 1 ? found.size : 0);
     this.hasReleased ||= this.isShared();
   }
 
   /** Makes the next claim scan again, because another server on the folder may have written or removed something. */
   forget(): void {
     this.used = undefined;
+  }
+
+  private get total(): number {
+    return (this.used ?? 0) + this.records();
   }
 
   private isStale(): boolean {
@@ -123,14 +126,15 @@ function diskOf(folder: string): Disk {
   return { freeBytes: bavail * bsize, bytes: blocks * bsize };
 }
 
-/** Returns the size of all contents; content that a file and a batch share counts once. */
+/** Returns the size of all files and batches; content that a file and a batch share counts once. */
 async function bytesIn(folder: string): Promise<number> {
   const within = async (name: string) => (await readdir(join(folder, name))).map((entry) => join(folder, name, entry));
   const batches = await within("batches");
   const ofBatches = batches.flatMap((batch) => [join(batch, "input.jsonl"), join(batch, "output.jsonl")]);
-  const paths = [...(await within("files")), ...ofBatches];
+  const files = await within("files");
+  const paths = [...files, ...ofBatches];
   const seen = new Set<number>();
-  let bytes = 0;
+  let bytes = ENTRY_BYTES * (files.length + batches.length);
   for (let at = 0; at < paths.length; at += FILES_AT_ONCE) {
     // A path that cannot be read is not our content.
     const looks = paths.slice(at, at + FILES_AT_ONCE).map((path) => stat(path).catch(() => undefined));

@@ -66,6 +66,8 @@ test("the scripts that docs/building.md runs with npm exist", () => {
 const constants = [
   ["limits", "are closed after 75 seconds", "src/http/server.ts", "IDLE_SECONDS = 75;"],
   ["limits", "nothing arrives for 30 seconds", "src/http/body-chunks.ts", "BODY_PATIENCE_MS = 30_000;"],
+  ["limits", "at least 64 KiB must arrive in any 30 seconds", "src/http/body-chunks.ts", "LEAST_BYTES = 64 * 1024;"],
+  ["limits", "reads less than 640 KiB in 5 minutes", "src/http/json-response.ts", "LEAST_READ = 640 * 1024;"],
   ["limits", "a large answer for 5 minutes", "src/http/sse.ts", "READER_PATIENCE_MS = 300_000;"],
   ["limits", "image models get 60 seconds more", "src/cli/image-engines.ts", "QUIET_MS = 60_000;"],
   ["limits", "Kokoro 120 seconds", "src/cli/speech-engines.ts", "quietMs: 120_000,"],

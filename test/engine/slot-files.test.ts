@@ -64,6 +64,19 @@ describe("the folder", () => {
     }
   });
 
+  test("leaves the disk's reserve free, and an earlier file as it was", async () => {
+    await folder().write("a", entry, []);
+    const before = readFileSync(join(path, "a"));
+    let freeBytes = 2000 + 1000;
+    // 2 % of it must stay free.
+    const full = new SlotFolder(path, FINGERPRINT, async () => ({ freeBytes, bytes: 100_000 }));
+    expect(await rejection(full.write("a", entry, parts))).toEqual(["storage_full", undefined]);
+    expect([readdirSync(path), readFileSync(join(path, "a"))]).toEqual([["a"], before]);
+    freeBytes += 1000;
+    await full.write("a", entry, parts);
+    expect(statSync(join(path, "a")).size).toBeWithin(1001, 2000);
+  });
+
   test("keeps the earlier file when a write fails", async () => {
     mkdirSync(join(path, "a"));
     expect(await rejection(folder().write("a", entry, parts))).toEqual(["storage_unavailable", undefined]);

@@ -207,8 +207,11 @@ describe("batches that have ended", () => {
 });
 
 describe("without space in the data folder", () => {
+  /** KiB of the database before something is stored; each file and each batch takes 4 more. */
+  const EMPTY = 32;
+
   test("a batch waits with the answers so far and goes on when there is space, without losing any", async () => {
-    const server = serve(hello, { dataSize: 14 / 1024 });
+    const server = serve(hello, { dataSize: (EMPTY + 12 + 14) / 1024 });
     const filler = await upload(server, `{"a":"${"x".repeat(10_000)}"}\n`);
     const waits = () =>
       server.log.lines.filter(({ fields }) => fields["code"] === "storage_full").map(({ fields }) => fields["batch"]);
@@ -235,7 +238,7 @@ describe("without space in the data folder", () => {
   });
 
   test("cancelled lines count towards the space as well", async () => {
-    const server = serve({ steps: [{ wait: never }] }, { dataSize: 8 / 1024 });
+    const server = serve({ steps: [{ wait: never }] }, { dataSize: (EMPTY + 8 + 8) / 1024 });
     const { id } = await create(server, many(25));
     await untilStatus(server, id, "in_progress");
     expect((await cancel(server, id)).status).toBe(200);
@@ -245,7 +248,7 @@ describe("without space in the data folder", () => {
   });
 
   test("no batch can be created", async () => {
-    const server = serve(hello, { dataSize: 8 / 1024 });
+    const server = serve(hello, { dataSize: (EMPTY + 4 + 8) / 1024 });
     const input_file_id = await upload(server, `{"a":"${"x".repeat(8192 - 9)}"}\n`);
     const refused = await server.post("/v1/batches", { input_file_id, endpoint: "/v1/chat/completions" });
     const { error } = (await refused.json()) as Failure;
@@ -253,7 +256,7 @@ describe("without space in the data folder", () => {
   });
 
   test("a batch can be cancelled", async () => {
-    const server = serve(hello, { dataSize: 8 / 1024 });
+    const server = serve(hello, { dataSize: (EMPTY + 12 + 8) / 1024 });
     await upload(server, `{"a":"${"x".repeat(5000)}"}\n`);
     const { id } = await create(server, many(10));
     await until(() => server.log.lines.some(({ fields }) => fields["code"] === "storage_full"));

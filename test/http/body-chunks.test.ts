@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bodyChunks } from "../../src/http/body-chunks.ts";
 import { errorResponse } from "../../src/http/plugins/errors.ts";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -76,4 +76,40 @@ test("the time spent on processing a piece does not count against the client", a
     },
   });
   expect(await read(post(pieces), 1, () => Bun.sleep(10))).toBe(piece.repeat(2));
+});
+
+describe("a body beyond its first MiB", () => {
+  const MIB = 2 ** 20;
+  /** Reads a body of 1 MiB and `count` pieces of `bytes`, which come `everyMs` apart on the clock of the reader. */
+  async function trickle(bytes: number, count: number, everyMs: number, first = MIB) {
+    let [time, sent] = [0, 0];
+    const stream = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          if (sent === 0) controller.enqueue(new Uint8Array(first));
+          else {
+            time += everyMs;
+            controller.enqueue(new Uint8Array(bytes));
+          }
+          if (sent++ === count) controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    let size = 0;
+    for await (const piece of bodyChunks(post(stream), 30_000, () => time)) size += piece.length;
+    return size;
+  }
+
+  test("must bring 64 KiB in any 30 seconds, although single bytes come in time", async () => {
+    const message =
+      "The request body arrives too slowly: beyond its first 1 MiB, at least 64 KiB must arrive in any 30 seconds.";
+    await expect(trickle(1, 10, 20_000)).rejects.toThrow(new SvcError("request_timeout", message));
+    await expect(trickle(30 * 1024, 10, 15_000)).rejects.toThrow(new SvcError("request_timeout", message));
+  });
+
+  test("may take as long as it likes at that rate, and before that", async () => {
+    expect(await trickle(32 * 1024, 100, 14_000)).toBe(MIB + 100 * 32 * 1024);
+    expect(await trickle(1, 100, 29_000, 1000)).toBe(1100);
+  });
 });

@@ -148,14 +148,25 @@ test.each([
   expect(await response.json()).toMatchObject({ error: { code, param } });
 });
 
+const settings = { model: "m", format: { encoding: "pcm16", rate: 24_000 }, turns: null } as const;
+
+test("a client that has most of the secrets gives a quarter of them to another, its oldest first", () => {
+  const secrets = new ClientSecrets(new TestClock());
+  const own = Array.from({ length: MOST_SECRETS }, () => secrets.create({ settings, holder: "ada" }, 10).value);
+  for (let count = 0; count < MOST_SECRETS / 4; count++) secrets.create({ settings, holder: "eve" }, 10);
+  expect(() => secrets.create({ settings, holder: "eve" }, 10)).toThrow("1000 client secrets");
+  expect(() => secrets.find([own[249] ?? ""])).toThrow("expired");
+  expect(secrets.find([own[250] ?? ""])).toBeDefined();
+});
+
 test("the number of secrets is limited, and expired ones make way", () => {
   const clock = new TestClock();
   const secrets = new ClientSecrets(clock);
-  const settings = { model: "m", format: { encoding: "pcm16", rate: 24_000 }, turns: null } as const;
-  for (let count = 0; count < MOST_SECRETS; count++) secrets.create({ settings }, 10);
-  expect(() => secrets.create({ settings }, 10)).toThrow("1000 client secrets");
+  const holder = "ada";
+  for (let count = 0; count < MOST_SECRETS; count++) secrets.create({ settings, holder }, 10);
+  expect(() => secrets.create({ settings, holder }, 10)).toThrow("1000 client secrets");
   clock.pass(10_000);
-  const { value } = secrets.create({ settings }, 10);
+  const { value } = secrets.create({ settings, holder }, 10);
   expect(secrets.find(["other", value])?.value).toBe(value);
 });
 

@@ -395,13 +395,13 @@ describe("a data folder that cannot be used", () => {
   });
 
   test("limits contents to --data-size, and deleting frees space", async () => {
-    const server = serve(undefined, { dataSize: 0.01 });
+    const server = serve(undefined, { dataSize: 0.05 });
     const first = await read(upload(server, lines(250)));
     const refused = await upload(server, lines(250));
     expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([507, "false"]);
     const { error } = await read(refused);
     expect(error.code).toBe("storage_full");
-    expect(error.message).toMatch(/^Files and batches may take 0\.01 MiB \(--data-size\) and take 0\.0 MiB: /);
+    expect(error.message).toMatch(/^Files and batches may take 0\.05 MiB \(--data-size\) and take 0\.0 MiB: /);
     expect((await server.chat({})).status).toBe(200);
     expect((await read(fetch(`${server.url}/v1/files`))).data).toHaveLength(1);
     await fetch(`${server.url}/v1/files/${first.id}`, { method: "DELETE" });

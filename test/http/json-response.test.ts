@@ -1,6 +1,6 @@
 // Small and large JSON responses.
 
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { nextTurn } from "../../src/domain/next-turn.ts";
 import { jsonResponse, wholeAnswer } from "../../src/http/json-response.ts";
@@ -82,6 +82,27 @@ test("a large response is written only as fast as it is read, and its end is tol
   await new Response(body).arrayBuffer();
   await read.context.bodyClosed;
   expect([left.seen, read.seen]).toEqual([["body ends"], ["body ends"]]);
+});
+
+test("a reader of a large response that takes less than 640 KiB in 5 minutes counts as disconnected", async () => {
+  let time = 0;
+  const now = spyOn(performance, "now").mockImplementation(() => time);
+  /** Reads one piece of 64 KiB each `everyMs`; returns the bytes read until the end. */
+  const readSlowly = async (everyMs: number) => {
+    const reader = jsonResponse(request().context, large).body?.getReader();
+    let bytes = 0;
+    for (; ; time += everyMs) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) return bytes;
+      bytes += value.length;
+    }
+  };
+  try {
+    expect(await readSlowly(29_000)).toBe(JSON.stringify(large).length);
+    await expect(readSlowly(290_000)).rejects.toThrow();
+  } finally {
+    now.mockRestore();
+  }
 });
 
 test("a large answer whose client disconnects while it is put together keeps no memory", async () => {

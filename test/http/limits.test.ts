@@ -160,6 +160,29 @@ describe("capacity", () => {
     expect((await server.chat({})).status).toBe(200);
   });
 
+  test("one client has all places only until another is refused", async () => {
+    const apiKeys = ["ada", "eve"].map((name) => ({ name, key: `${name}-key` }));
+    const gates = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
+    let begun = 0;
+    const script = () => ({ steps: [{ wait: gates[begun++]?.promise ?? never }, { text: "a" }] });
+    const server = serve(script, { parallel: 2, maxQueue: 2, apiKeys });
+    const ask = (name: string) => server.chat({}, { authorization: `Bearer ${name}-key` });
+    const greedy = Array.from({ length: 4 }, () => ask("ada"));
+    await until(() => server.requests.activeCount === 4);
+    expect((await ask("eve")).status).toBe(503);
+    gates[0]?.resolve();
+    await Promise.race(greedy);
+    await until(() => server.requests.activeCount === 3);
+    const again = await ask("ada");
+    expect([again.status, again.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)]);
+    expect(checkError(await again.json()).error).toMatchObject({ code: "server_busy" });
+    const late = ask("eve");
+    await until(() => server.requests.activeCount === 4);
+    for (const gate of gates) gate.resolve();
+    expect((await late).status).toBe(200);
+    for (const answer of greedy) expect((await answer).status).toBe(200);
+  });
+
   test.each([
     ["/v1/audio/speech", { input: "Hello." }],
     ["/v1/audio/transcriptions", { data: "aaaa" }],

@@ -132,6 +132,23 @@ describe("opening a session", () => {
     await open(server);
   });
 
+  test("of a client without one ends the most silent session of a client that has them all", async () => {
+    const server = serve(hello, { apiKeys: [...apiKeys, { name: "eve", key: "eve-key" }], maxRealtimeSessions: 2 });
+    const as = (key: string) => open(server, { headers: { authorization: `Bearer ${key}` } });
+    const [one, silent] = [await as("ada-key"), await as("ada-key")];
+    for (const client of [one, silent]) await client.next("session.created");
+    one.send({ type: "input_audio_buffer.clear" });
+    await one.next("input_audio_buffer.cleared");
+    const other = await as("eve-key");
+    await other.next("session.created");
+    expect(await silent.next("error")).toMatchObject({ error: { code: "rate_limit_exceeded" } });
+    expect(await silent.closed()).toMatchObject({ code: 1008 });
+    for (const key of ["ada-key", "eve-key"]) {
+      expect(statusOf(await answerTo(server, [`Authorization: Bearer ${key}`]))).toBe(503);
+    }
+    expect(one.closing).toBeUndefined();
+  });
+
   test("is refused without a transcription model", () => {
     const { requests, transcriptions: known } = serve();
     const mediaLimits = { maxAudioBytes: 1 } as never;

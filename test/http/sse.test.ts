@@ -127,6 +127,38 @@ describe("the event stream", () => {
     await expect(stream.body.getReader().read()).rejects.toThrow();
   });
 
+  test.each([
+    [300, undefined, false],
+    [300, 640 * 1024, true],
+    [50, 640 * 1024, false],
+  ])(
+    "a reader that takes 64 KiB each %i ms, of which it must take %p in 1000 ms, is cut: %p",
+    async (ms, leastRead, isCut) => {
+      jest.useFakeTimers();
+      try {
+        async function* source() {
+          for (;;) yield "x".repeat(1000);
+        }
+        const controller = new AbortController();
+        const abort = () => controller.abort();
+        const options = { heartbeatMs: 100, readerPatienceMs: 1000, leastRead, signal: controller.signal, abort };
+        const stream = eventStream(source(), options);
+        const reader = stream.body.getReader();
+        for (let passed = 0; passed < 3000 && !controller.signal.aborted; passed += ms) {
+          await reader.read();
+          // Until the source has filled the buffer again.
+          for (let turn = 0; turn < 500; turn++) await Promise.resolve();
+          jest.advanceTimersByTime(ms);
+        }
+        expect(controller.signal.aborted).toBe(isCut);
+        abort();
+        await stream.ended;
+      } finally {
+        jest.useRealTimers();
+      }
+    },
+  );
+
   test("aborts and releases the source when the reader disconnects", async () => {
     let released = false;
     const { reader, signal, ended } = open(

@@ -123,6 +123,15 @@ describe("a place in the queue", () => {
     expect(await many.end()).toBe("ended");
   });
 
+  test("counts for the client, by its address if it has no name", async () => {
+    const { begin, main } = setUp({ maxQueue: 8 });
+    const backend = { ...main, parallel: 2 };
+    const other = begin({ backend, client: "10.0.0.2 5" });
+    const some = Array.from({ length: 5 }, (_, port) => begin({ backend, client: `10.0.0.1 ${port}` }));
+    expect(await begin({ backend, client: "10.0.0.1 6" }).ended).toBe("server_busy");
+    for (const one of [other, ...some]) expect(await one.end()).toBe("ended");
+  });
+
   test("belongs to an engine, whichever of its models a request names", async () => {
     const { begin, counted, main } = setUp({ maxQueue: 0 });
     const other = { ...main, model: "other", subject: { kind: "text", model: "other" } };
@@ -146,9 +155,9 @@ describe("a place in the queue", () => {
     await settle();
     await held[0]?.end();
     expect(await begin().ended).toBe("server_busy");
-    expect(() => service.checkCapacity(main)).toThrow(expect.objectContaining({ code: "server_busy" }));
+    expect(() => service.checkCapacity([main], {})).toThrow(expect.objectContaining({ code: "server_busy" }));
     await assured.end();
-    expect(() => service.checkCapacity(main)).not.toThrow();
+    expect(() => service.checkCapacity([main], {})).not.toThrow();
     await held[1]?.end();
   });
 
@@ -448,7 +457,7 @@ describe("draining", () => {
     let drained = 0;
     for (let waiting = 0; waiting < 2; waiting++) void service.drain().then(() => drained++);
     for (const spec of [{}, { background: true }] as const) expect(await begin(spec).ended).toBe("shutting_down");
-    expect(() => service.checkCapacity(main)).toThrow(expect.objectContaining({ code: "shutting_down" }));
+    expect(() => service.checkCapacity([main], {})).toThrow(expect.objectContaining({ code: "shutting_down" }));
     await first.end();
     expect(drained).toBe(0);
     await last.end();

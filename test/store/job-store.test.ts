@@ -14,10 +14,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { nextTurn } from "../../src/domain/next-turn.ts";
-import type { BatchStatus } from "../../src/store/batch-records.ts";
+import type { BatchStatus, NewBatch } from "../../src/store/batch-records.ts";
 import { openJobDatabase, writeLightly } from "../../src/store/job-database.ts";
 import { JobStore } from "../../src/store/job-store.ts";
 import { isBusy } from "../../src/store/storage-error.ts";
+import { ENTRY_BYTES } from "../../src/store/storage-quota.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-jobs-"));
 const opened: JobStore[] = [];
@@ -29,9 +30,11 @@ afterAll(() => {
 const HOUR = 3600;
 const DAY = 24 * HOUR;
 const NOW = Math.floor(Date.now() / 1000);
+/** Bytes of the database before something is stored. */
+const EMPTY = 32 * 1024;
 
-function newStore(): JobStore {
-  const store = new JobStore(mkdtempSync(join(folder, "store-")));
+function newStore(mostBytes?: number): JobStore {
+  const store = new JobStore(mkdtempSync(join(folder, "store-")), mostBytes);
   opened.push(store);
   return store;
 }
@@ -41,7 +44,7 @@ function addFile(store: JobStore, id: string, expiresAt: number | null = null, b
   store.files.add({ id, bytes, filename: "x.jsonl", purpose: "batch", createdAt: NOW, expiresAt });
 }
 
-function addBatch(store: JobStore, id: string): void {
+function addBatch(store: JobStore, id: string, metadata: NewBatch["metadata"] = null): void {
   if (!store.files.has("input")) addFile(store, "input");
   store.addBatch({
     id,
@@ -53,7 +56,7 @@ function addBatch(store: JobStore, id: string): void {
     window: "24h",
     createdAt: NOW,
     expiresAt: NOW + DAY,
-    metadata: null,
+    metadata,
   });
 }
 
@@ -100,12 +103,35 @@ describe.skipIf(!isElsewhere)("where the system has no hard links", () => {
   });
 
   test("a batch whose input finds no space is refused", async () => {
-    const store = splitStore(5);
+    const store = splitStore(5 + EMPTY + ENTRY_BYTES);
     addFile(store, "input");
     await store.quota.claim(1);
     expect(() => addBatch(store, "one")).toThrow("--data-size");
     expect([existsSync(store.inputPath("one")), store.batches.get("one")]).toEqual([false, undefined]);
   });
+});
+
+test("records of batches take space until they are removed", async () => {
+  const store = newStore(EMPTY + 100 * ENTRY_BYTES);
+  const hasSpace = (entries: number) =>
+    store.quota.claim(entries * ENTRY_BYTES).then(
+      () => true,
+      (error: unknown) => !String(error).includes("--data-size"),
+    );
+  const ids = [];
+  // Each has a folder and metadata of 9 KB.
+  for (; ids.length < 100 && (await hasSpace(1)); ids.push(`b${ids.length}`)) {
+    addBatch(store, `b${ids.length}`, { key: "x".repeat(9000) });
+  }
+  expect(ids.length).toBeWithin(15, 35);
+  for (const id of ids) {
+    store.batches.fail(id, [], NOW);
+    store.clear(id);
+  }
+  await store.sweep(NOW + DAY - 1, DAY);
+  expect(await hasSpace(70)).toBe(false);
+  await store.sweep(NOW + DAY, DAY);
+  expect(await hasSpace(70)).toBe(true);
 });
 
 describe("deleted and expired files", () => {

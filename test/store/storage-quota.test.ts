@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { SvcError } from "../../src/domain/errors.ts";
 import { nextTurn } from "../../src/domain/next-turn.ts";
 import { JobStore } from "../../src/store/job-store.ts";
-import { StorageQuota } from "../../src/store/storage-quota.ts";
+import { ENTRY_BYTES, StorageQuota } from "../../src/store/storage-quota.ts";
 import { sharedFolder } from "../support/folders.ts";
 
 const MIB = 2 ** 20;
@@ -23,12 +23,24 @@ test("stored and claimed bytes share the quota, and removing files frees it", as
   put("batches/one/output.jsonl", MIB / 4);
   // One content with two names.
   linkSync(join(folder, "files/a"), join(folder, "batches/one/input.jsonl"));
-  await quota.claim(MIB / 4);
-  put("files/b", MIB / 4);
+  // Besides their contents, two files and a batch count.
+  await quota.claim(MIB / 4 - 2 * ENTRY_BYTES);
+  put("files/b", MIB / 4 - 3 * ENTRY_BYTES);
   const full = "Files and batches may take 1 MiB (--data-size) and take 1.0 MiB: delete files first.";
   await expect(quota.claim(1)).rejects.toThrow(new SvcError("storage_full", full));
   rmSync(join(folder, "files/b"));
-  await quota.claim(MIB / 4);
+  await quota.claim(MIB / 4 - 2 * ENTRY_BYTES);
+});
+
+test("many small files take what they take on a disk, and records count", async () => {
+  for (let file = 0; file < 9; file++) put(`files/${file}`, 2);
+  let records = 0;
+  const quota = new StorageQuota(folder, 11 * ENTRY_BYTES, undefined, { records: () => records, now: still });
+  records = ENTRY_BYTES - 18;
+  await quota.claim(0);
+  await expect(quota.claim(1)).rejects.toThrow("--data-size");
+  records -= 1;
+  await quota.claim(1);
 });
 
 test("claims beyond the quota do not scan all contents each time", async () => {
@@ -47,8 +59,8 @@ test("claims beyond the quota do not scan all contents each time", async () => {
 });
 
 test("the bytes of a deleted file are free at once if that was its last name", async () => {
-  put("files/d", MIB / 2);
-  put("files/e", MIB / 2);
+  put("files/d", MIB / 2 - ENTRY_BYTES);
+  put("files/e", MIB / 2 - 2 * ENTRY_BYTES);
   linkSync(join(folder, "files/e"), join(folder, "batches/one/input.jsonl"));
   let time = 0;
   const quota = new StorageQuota(folder, MIB, undefined, { now: () => (time += 10) });
@@ -57,14 +69,14 @@ test("the bytes of a deleted file are free at once if that was its last name", a
     quota.release(join(folder, name));
     rmSync(join(folder, name));
   }
-  await quota.claim(MIB / 2);
+  await quota.claim(MIB / 2 + ENTRY_BYTES);
   await expect(quota.claim(1)).rejects.toThrow(SvcError);
 });
 
 test("scanning many files does not block the event loop, and misses nothing that is written meanwhile", async () => {
   for (let file = 0; file < 2000; file++) put(`files/${file}`, 1);
   let time = 0;
-  const quota = new StorageQuota(folder, 2010, undefined, { now: () => (time += 10) });
+  const quota = new StorageQuota(folder, 2010 + 2001 * ENTRY_BYTES, undefined, { now: () => (time += 10) });
   let [turns, isOver] = [0, false];
   const others = (async () => {
     for (; !isOver; turns++) await nextTurn();
@@ -105,9 +117,11 @@ test("files of another server are noticed at the next scan", async () => {
 
 test("servers on one folder keep its quota together, to within what they write in 5 s", async () => {
   const data = join(folder, "shared");
+  // With an empty database.
+  const most = MIB + 32 * 1024 + 3 * ENTRY_BYTES;
   let time = 0;
   const now = spyOn(performance, "now").mockImplementation(() => time);
-  const [mine, theirs] = [new JobStore(data, MIB), new JobStore(data, MIB)];
+  const [mine, theirs] = [new JobStore(data, most), new JobStore(data, most)];
   const write = async (store: JobStore, id: string) => {
     const bytes = MIB / 4;
     await store.quota.claim(bytes);

@@ -53,7 +53,7 @@ export const outputOptions = {
   }),
   dataSize: integer(1, 16_777_216, {
     default: 10_240,
-    help: "Maximum size of all files and batches in the data folder in MiB; requests that exceed it fail with 507 storage_full.",
+    help: "Maximum size of all files and batches in the data folder in MiB, with their records; requests that exceed it fail with 507 storage_full.",
   }),
   modelsDir: path({
     placeholder: "DIR",

@@ -1,7 +1,7 @@
 // Everything in the API description beyond the routes' schemas: rules for all routes here, each route in its resource's
 // file. Every route has one entry; a test compares both ways.
 
-import { BODY_PATIENCE_MS } from "../body-chunks.ts";
+import { BODY_PATIENCE_MS, LEAST_BYTES } from "../body-chunks.ts";
 import { batchesOperations } from "./batches.ts";
 import { chatOperations } from "./chat.ts";
 import { completionsOperations } from "./completions.ts";
@@ -48,7 +48,8 @@ the header \`x-should-retry: false\`.
 **Bodies** are JSON in UTF-8, with Content-Type application/json or none. The type that \`curl -d\` states by default
 (application/x-www-form-urlencoded) and text/plain are accepted for requests that no browser sends, that is, without
 Origin and Sec-Fetch headers. Any other type is a 400 \`unsupported_media_type\`. A field that is null counts as absent.
-If nothing of a body arrives for ${BODY_PATIENCE_MS / 1000} seconds, the answer is 408 \`request_timeout\`.`;
+If nothing of a body, or beyond its first MiB less than ${LEAST_BYTES / 1024} KiB, arrives within
+${BODY_PATIENCE_MS / 1000} seconds, the answer is 408 \`request_timeout\`.`;
 
 /** Groups of routes in order, each with its resources. */
 const groups: readonly (readonly [tag: string, ...resources: readonly Operations[]])[] = [

@@ -83,7 +83,7 @@ const EDITED = { image: MOST_PICTURES, "image[]": MOST_PICTURES, mask: 1 } as co
 
 /** Returns the decoded call and its images in files, at most `most` of each name. Throws SvcError about either. */
 async function readFiles<Call extends ImageCall>(
-  { images }: AppDeps,
+  { contexts, images }: AppDeps,
   request: Request,
   most: Readonly<Record<string, number>>,
   decode: (body: object) => Call,
@@ -93,7 +93,7 @@ async function readFiles<Call extends ImageCall>(
     const message = "Content-Type must be multipart/form-data: images come as files of a form.";
     throw new SvcError("unsupported_media_type", message);
   }
-  images.checkCapacity(ability);
+  images.checkCapacity(contexts.of(request), ability);
   const { pictures } = images;
   const limits = {
     files: most,

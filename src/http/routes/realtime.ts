@@ -58,10 +58,10 @@ export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
   const turns = new TurnLimit(CHARACTERS_IN_A_TURN);
   const makeSecret = async (request: Request, decode: (body: unknown) => SecretRequest, isFlat: boolean) => {
     const { changes, seconds } = decode(await deps.bodies.read(request, bodyCeilings.small));
-    const { apiKey } = deps.contexts.of(request);
+    const { apiKey, holder } = deps.contexts.of(request);
     const headers = { "Cache-Control": "no-store" };
     try {
-      const secret = { settings: realtime.settings(changes), ...(apiKey !== undefined && { apiKey }) };
+      const secret = { settings: realtime.settings(changes), holder, ...(apiKey !== undefined && { apiKey }) };
       return Response.json(encodeClientSecret(clientSecrets.create(secret, seconds), isFlat), { headers });
     } catch (error) {
       throw withFieldNames(error, isFlat ? undefined : SETTING_PATHS);
@@ -91,7 +91,7 @@ function openSession(deps: AppDeps, realtime: RealtimeService, turns: TurnLimit,
   const context = deps.contexts.of(request);
   const socket = new RealtimeSocket(wire, turns, context.onUnexpected);
   const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });
-  const session = realtime.open(origin, settings, socket);
+  const session = realtime.open(origin, settings, socket, context.holder);
   socket.session = session;
   context.logFields = () => ({
     finish: socket.how,

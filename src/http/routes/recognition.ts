@@ -140,7 +140,7 @@ const plain = (text: string, type: string) =>
   new Response(`${text}\n`, { headers: { "Content-Type": `${type}; charset=utf-8` } });
 
 /** Returns the decoded call and its documents in files. Throws SvcError about either. */
-async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<ReadCall> {
+async function receive({ bodies, contexts, recognition }: AppDeps, request: Request): Promise<ReadCall> {
   if (!isForm(request)) {
     const { call, sources } = decodeRecognition(
       await bodies.read(request, bodyCeilings.generation, { alsoForm: true }),
@@ -151,7 +151,7 @@ async function receive({ bodies, recognition }: AppDeps, request: Request): Prom
     });
     return { call, files, named: sources };
   }
-  recognition.checkCapacity();
+  recognition.checkCapacity(contexts.of(request));
   const { documents } = recognition;
   const { largest: ceiling } = documents;
   const limits = { ceiling, tooLarge: () => documents.tooLarge("file"), fieldBytes: FIELD_BYTES };

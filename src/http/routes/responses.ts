@@ -45,7 +45,7 @@ import { isStreamed, respond, respondLater, streamResponse, type GenerationCall 
 import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
+import { jsonResponse, LEAST_READ } from "../json-response.ts";
 import type { StoredResponses } from "../stored-responses.ts";
 import { beginResource } from "../response-resource.ts";
 
@@ -116,7 +116,7 @@ async function create(deps: AppDeps, kept: StoredResponses, request: Request): P
       return kept.responses.record(id, log, recorded(deps, request, events, reported));
     },
     writer: (put, known) => countedWriter(deps, put, withReadInputs(context, known)),
-    framing: { terminator: DONE },
+    framing: { terminator: DONE, leastRead: LEAST_READ },
   };
   try {
     if (!decoded.background) return await respond(deps, request, call);

@@ -66,7 +66,7 @@ async function answer(deps: AppDeps, request: Request, task: Task): Promise<Resp
 
 /** Returns the decoded call and its recording in a file. Throws SvcError about either. */
 async function readCall(
-  { bodies, transcriptions }: AppDeps,
+  { bodies, contexts, transcriptions }: AppDeps,
   request: Request,
   task: Task,
 ): Promise<{ call: TranscriptionCall; recording: TemporaryFile }> {
@@ -74,7 +74,7 @@ async function readCall(
     const call = decodeTranscription(await bodies.read(request, bodyCeilings.generation, { alsoForm: true }), task);
     return { call, recording: await transcriptions.recording(call.source, request.signal) };
   }
-  transcriptions.checkCapacity();
+  transcriptions.checkCapacity(contexts.of(request));
   const { recordings } = transcriptions;
   const { largest: ceiling } = recordings;
   const limits = { ceiling, tooLarge: () => recordings.tooLarge("file"), fieldBytes: FIELD_BYTES };

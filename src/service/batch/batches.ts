@@ -12,6 +12,7 @@ import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
 import { emptyPage, type Page } from "../../store/page.ts";
 import { isMissing, storageError, withStorage } from "../../store/storage-error.ts";
+import { ENTRY_BYTES } from "../../store/storage-quota.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import { BatchRun, type BatchRunDeps } from "./batch-run.ts";
@@ -120,7 +121,7 @@ export class BatchesService {
     const ids = { id: newBatchId(), inputFileId, outputFileId: newFileId() };
     try {
       // Without space for its output the batch could only wait.
-      await store.quota.claim(1);
+      await store.quota.claim(ENTRY_BYTES);
       // Another server would answer it with another model.
       if (this.locks.size < MOST_LOCKS) this.lock(store, ids.id);
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });

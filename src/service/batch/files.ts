@@ -11,6 +11,7 @@ import type { PageRequest } from "../../domain/page-request.ts";
 import type { FileRecord } from "../../store/file-records.ts";
 import { emptyPage, type Page } from "../../store/page.ts";
 import { storageError, withStorage } from "../../store/storage-error.ts";
+import { ENTRY_BYTES } from "../../store/storage-quota.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { receiveContent, type ContentLimits } from "./received-content.ts";
 
@@ -55,7 +56,9 @@ export class FilesService {
     const id = newFileId();
     const { limits, bodyBudget } = this.options;
     const claim = (more: number) => store.quota.claim(more);
-    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget, purpose);
+    const received = claim(ENTRY_BYTES).then(() =>
+      receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget, purpose),
+    );
     const { bytes, fault } = await received.catch((error: unknown) => {
       throw storageError(error);
     });

@@ -57,7 +57,8 @@ export class LiveSession {
   private time: SoundClock;
   private turns: TurnDetector;
   private memory: Float32Array | undefined;
-  private lastAt: number;
+  /** When the last event came from the client or was sent to it, in milliseconds of the clock. */
+  lastAt: number;
   private readonly timers = new Set<() => void>();
   private finishing: LiveEnd | undefined;
   private isListening = false;

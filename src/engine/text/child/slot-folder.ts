@@ -1,20 +1,25 @@
 // The folder of `--slot-save-path`: slots under names that clients choose, in files like those of `--kv-dir`.
 
-import { lstat, readdir, unlink } from "node:fs/promises";
+import { lstat, readdir, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { diskReserve, type Disk } from "../../../domain/disk-reserve.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { Prefix } from "../../../scheduler/kv/prefix-index.ts";
-import { ABANDONED_MS, readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
+import { ABANDONED_MS, fileBytes, readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
 
 /** Name of an incomplete file; no slot's name begins with a dot. */
 const PART = /^\.[0-9a-f-]{36}\.part$/;
 
 export class SlotFolder {
-  /** `fingerprint`: 32 bytes, a hash of everything that the state depends on, except the tokens. */
+  /**
+   * `fingerprint`: 32 bytes, a hash of everything that the state depends on, except the tokens. `disk`: returns the disk
+   * of the folder.
+   */
   constructor(
     private readonly path: string,
     private readonly fingerprint: Uint8Array,
+    private readonly disk = () => diskOf(path),
   ) {}
 
   /** Removes what dead processes have left behind, as far as the folder lets it. */
@@ -27,8 +32,18 @@ export class SlotFolder {
     }
   }
 
-  /** Writes a file, replacing one of that name. Throws SvcError `storage_full` or `storage_unavailable`. */
+  /**
+   * Writes a file, replacing one of that name. Throws SvcError `storage_full`, also if the disk would keep less than its
+   * reserve, or `storage_unavailable`.
+   */
   async write(name: string, entry: Prefix, parts: readonly Uint8Array[]): Promise<void> {
+    const disk = await orStorageError(this.disk());
+    const reserve = diskReserve(disk);
+    if (disk.freeBytes - fileBytes(entry, parts) < reserve) {
+      const mib = (reserve / 2 ** 20).toFixed(1);
+      const message = `The disk with the folder of --slot-save-path is full: ${mib} MiB of it must stay free.`;
+      throw new SvcError("storage_full", message);
+    }
     const temporary = join(this.path, `.${crypto.randomUUID()}.part`);
     await orStorageError(writeKvFile(join(this.path, name), temporary, this.fingerprint, entry, parts));
   }
@@ -57,6 +72,11 @@ export class SlotFolder {
 /** Returns the refusal of a file that cannot be restored. */
 export const badFile = (why: string): SvcError =>
   new SvcError("invalid_value", `'filename': the file ${why}.`, { param: "filename" });
+
+async function diskOf(path: string): Promise<Disk> {
+  const { bavail, blocks, bsize } = await statfs(path);
+  return { freeBytes: bavail * bsize, bytes: blocks * bsize };
+}
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
