@@ -58,6 +58,8 @@ interface FormLimits {
 }
 
 const MOST_FIELDS = 24;
+/** Most bytes that are parsed before a failure ends the form: a part needs only five, and each costs a stream. */
+const SLICE_BYTES = 16 * 1024;
 /** Characters of a file name that are kept. */
 export const LONGEST_NAME = 255;
 /** Most bytes that a form with one file may have besides the file. */
@@ -83,7 +85,9 @@ export async function readParts<Content extends Received>(
   checkEncoding(request);
   if (Number(request.headers.get("content-length")) > ceiling) throw tooLarge();
   const names = Object.keys(known);
-  const form = parser(request.headers.get("content-type") ?? "", fieldBytes);
+  // One more than are taken, so that a field or a file too many is refused as what it is.
+  const mostParts = Object.values(known).reduce((sum, most) => sum + most, MOST_FIELDS + 1);
+  const form = parser(request.headers.get("content-type") ?? "", fieldBytes, mostParts);
   const fields: (readonly [string, string])[] = [];
   const files: Arriving<Content>[] = [];
   let failure: unknown;
@@ -111,13 +115,16 @@ export async function readParts<Content extends Received>(
     files.push({ name, stream, filename: filename || usualName, content });
   });
   form.on("fieldsLimit", () => fail(broken(`The form has more than ${MOST_FIELDS} fields.`)));
+  // Counts the parts without a name, too, which are neither fields nor files.
+  form.on("partsLimit", () => fail(broken(`The form has more than ${mostParts} parts.`)));
   async function* body(): AsyncGenerator<Uint8Array, void, void> {
     let size = 0;
     try {
       for await (const chunk of bodyChunks(request)) {
         size += chunk.length;
         if (size > ceiling) throw tooLarge();
-        yield chunk;
+        for (let at = 0; at < chunk.length && !failure; at += SLICE_BYTES) yield chunk.subarray(at, at + SLICE_BYTES);
+        if (failure) return;
       }
     } catch (error) {
       // Recorded before the readers of the parts fail because these are incomplete.
@@ -160,11 +167,11 @@ export async function readOneFile<Content extends Received>(
   throw missing("file", "a part of the form with a file name");
 }
 
-function parser(type: string, fieldSize: number): BusboyInstance {
+function parser(type: string, fieldSize: number, parts: number): BusboyInstance {
   try {
     return new Busboy({
       headers: { "content-type": type },
-      limits: { fields: MOST_FIELDS, headerPairs: 32, fieldSize },
+      limits: { fields: MOST_FIELDS, parts, headerPairs: 32, fieldSize },
     });
   } catch {
     throw broken("Content-Type names no boundary of the form's parts.");
