@@ -52,3 +52,16 @@ test("a field too many is refused as such, beside as many files as a form may ha
   const response = await fetch(`${serve().url}/v1/files`, { method: "POST", body: form });
   expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("more than 24 fields")]);
 });
+
+test.each([
+  ["as browsers write it", "boundary=----WebKitFormBoundaryAbc", "----WebKitFormBoundaryAbc", 200],
+  ["in quotes, with a space", 'charset=utf-8; Boundary="a b?=1"', "a b?=1", 200],
+  ["before another parameter", "boundary=a'()+_,-./:=?;charset=utf-8", "a'()+_,-./:=?", 200],
+  ["of more than 200 characters", `boundary=${"b".repeat(201)}`, "b".repeat(201), 400],
+  ["that is empty", "boundary=", "", 400],
+])("a boundary %s", async (_, parameters, boundary, status) => {
+  const body = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n{}\r\n--${boundary}--\r\n`;
+  const headers = { "content-type": `multipart/form-data; ${parameters}` };
+  const response = await fetch(`${serve().url}/v1/files?purpose=batch`, { method: "POST", headers, body });
+  expect([await response.text(), response.status]).toEqual([expect.any(String), status]);
+});
