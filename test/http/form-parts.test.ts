@@ -19,19 +19,32 @@ const NAMELESS = ["\r\n--b", "\r\n--b\r\n\r\n\r\n"];
 const formOf = (part: string, bytes: number) =>
   Buffer.concat([Buffer.from("--b\r\n\r\nx"), Buffer.alloc(bytes, part), Buffer.from("\r\n--b--\r\n")]);
 
-test.each(NAMELESS)("a form of very many parts is refused after few of them: %j", async (part) => {
+/** Reads a form that arrives in these chunks and has no file. */
+function read(chunks: readonly Uint8Array[]) {
   const body = new ReadableStream({
     start(controller) {
-      controller.enqueue(formOf(part, 2 * MB));
+      for (const chunk of chunks) controller.enqueue(chunk);
       controller.close();
     },
   });
   const request = new Request("http://localhost", { method: "POST", headers: { "content-type": TYPE }, body });
+  return readOneFile(request, limits, () => Promise.reject(new Error("there is no file")));
+}
+const refused = { code: "invalid_value", message: "The form has more than 26 parts." };
+
+test.each(NAMELESS)("a form of very many parts is refused after few of them: %j", async (part) => {
   const pushed = spyOn(Readable.prototype, "push");
   onTestFinished(() => pushed.mockRestore());
-  const reading = readOneFile(request, limits, () => Promise.reject(new Error("there is no file")));
-  await expect(reading).rejects.toMatchObject({ code: "invalid_value", message: "The form has more than 26 parts." });
+  await expect(read([formOf(part, 2 * MB)])).rejects.toMatchObject(refused);
   expect(pushed.mock.calls.length).toBeLessThan(10_000);
+});
+
+test("parts whose boundaries lie across the chunks count, too", async () => {
+  const chunk = Buffer.from(`--b\r\n\r\n${"x".repeat(10_000)}\r\n`);
+  await expect(read(Array.from({ length: 40 }, () => chunk))).rejects.toMatchObject(refused);
+  await expect(read([...Array.from({ length: 20 }, () => chunk), Buffer.from("--b--\r\n")])).rejects.toMatchObject({
+    code: "missing_required_parameter",
+  });
 });
 
 test.each(["/v1/files", "/v1/vision/ocr", "/v1/images/edits", "/v1/audio/transcriptions"])(
