@@ -58,6 +58,8 @@ interface FormLimits {
 }
 
 const MOST_FIELDS = 24;
+/** A boundary in printable ASCII; RFC 2046 allows 70 characters. */
+const BOUNDARY = /;\s*boundary=(?:"([ !#-[\]-~]{1,200})"|([!#-:<-[\]-~]{1,200})(?=[\s;]|$))/i;
 /** Characters of a file name that are kept. */
 export const LONGEST_NAME = 255;
 /** Most bytes that a form with one file may have besides the file. */
@@ -83,7 +85,10 @@ export async function readParts<Content extends Received>(
   checkEncoding(request);
   if (Number(request.headers.get("content-length")) > ceiling) throw tooLarge();
   const names = Object.keys(known);
-  const form = parser(request.headers.get("content-type") ?? "", fieldBytes);
+  // One more than are taken, so that a field or a file too many is refused as what it is.
+  const mostParts = Object.values(known).reduce((sum, most) => sum + most, MOST_FIELDS + 1);
+  const boundary = boundaryOf(request.headers.get("content-type"));
+  const form = parser(boundary, fieldBytes, mostParts);
   const fields: (readonly [string, string])[] = [];
   const files: Arriving<Content>[] = [];
   let failure: unknown;
@@ -111,12 +116,19 @@ export async function readParts<Content extends Received>(
     files.push({ name, stream, filename: filename || usualName, content });
   });
   form.on("fieldsLimit", () => fail(broken(`The form has more than ${MOST_FIELDS} fields.`)));
+  const tooManyParts = () => broken(`The form has more than ${mostParts} parts.`);
+  form.on("partsLimit", () => fail(tooManyParts()));
   async function* body(): AsyncGenerator<Uint8Array, void, void> {
+    const delimiter = Buffer.from(`\r\n--${boundary}`);
     let size = 0;
+    let parts = 0;
     try {
       for await (const chunk of bodyChunks(request)) {
         size += chunk.length;
         if (size > ceiling) throw tooLarge();
+        // Before the parser sees them: a part without a name needs five bytes, and costs a stream even beyond the limit.
+        parts += occurrences(chunk, delimiter, mostParts + 1);
+        if (parts > mostParts) throw tooManyParts();
         yield chunk;
       }
     } catch (error) {
@@ -160,15 +172,25 @@ export async function readOneFile<Content extends Received>(
   throw missing("file", "a part of the form with a file name");
 }
 
-function parser(type: string, fieldSize: number): BusboyInstance {
-  try {
-    return new Busboy({
-      headers: { "content-type": type },
-      limits: { fields: MOST_FIELDS, headerPairs: 32, fieldSize },
-    });
-  } catch {
-    throw broken("Content-Type names no boundary of the form's parts.");
-  }
+function boundaryOf(type: string | null): string {
+  const [, quoted, plain] = BOUNDARY.exec(type ?? "") ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined) throw broken("Content-Type names no boundary of the form's parts.");
+  return boundary;
+}
+
+const parser = (boundary: string, fieldSize: number, parts: number): BusboyInstance =>
+  new Busboy({
+    headers: { "content-type": `multipart/form-data; boundary="${boundary}"` },
+    limits: { fields: MOST_FIELDS, parts, headerPairs: 32, fieldSize },
+  });
+
+/** Returns how often `part` occurs in `chunk`, at most `most`; not what occurs across two chunks. */
+function occurrences(chunk: Uint8Array, part: Buffer, most: number): number {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  let count = 0;
+  for (let at = bytes.indexOf(part); at >= 0 && count < most; at = bytes.indexOf(part, at + part.length)) count++;
+  return count;
 }
 
 function unknownFile(name: string, names: readonly string[]): SvcError {

@@ -163,7 +163,9 @@ class WrittenLabels {
 /** Returns the labels in a text, also when an unconstrained model wrote other text around the JSON. */
 function listIn(text: string): readonly string[] {
   try {
-    const { labels } = JSON.parse(/\{[\s\S]*\}/.exec(text)?.[0] ?? "{}") as { readonly labels?: unknown };
+    const { labels } = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1)) as {
+      readonly labels?: unknown;
+    };
     return Array.isArray(labels) ? labels.filter((one) => typeof one === "string") : [];
   } catch {
     return [];

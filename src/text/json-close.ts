@@ -51,9 +51,12 @@ function scan(text: string): Open {
 const escapeEnd = (pending: string): string =>
   pending === "" ? "" : pending === "\\" ? "\\" : "0".repeat(6 - pending.length);
 
+/** So many characters that a word of them is no literal; a search in the whole text takes the square of its length. */
+const LONGER_THAN_LITERALS = 6;
+
 /** Returns possible endings of a literal or number that is cut off. */
 function literalEnds(text: string): string[] {
-  const word = /[a-z]+$/.exec(text)?.[0];
+  const word = /[a-z]+$/.exec(text.slice(-LONGER_THAN_LITERALS))?.[0];
   const literal = ["true", "false", "null"].find((one) => word !== undefined && one.startsWith(word));
   return literal && word ? [literal.slice(word.length)] : /[-+.eE]$/.test(text) ? ["0"] : [];
 }

@@ -23,6 +23,8 @@ const FILES = "/v1/files";
 interface Attack {
   readonly path: string;
   readonly body: () => Buffer;
+  /** Default: lines of JSON for an upload, else JSON. */
+  readonly type?: string;
   /** Whether fewer bytes are sent than announced. */
   readonly isEndless?: true;
   /** Whether the model has vision. */
@@ -85,6 +87,13 @@ const line = (body: () => Buffer) => () =>
     Buffer.from("}\n"),
   ]);
 
+/** A form whose parts have no names; each costs a stream. */
+const parts = (path: string, part: string): Attack => ({
+  path,
+  body: () => filled("--b\r\n\r\nx", part, "\r\n--b--\r\n", 8 * MB),
+  type: "multipart/form-data; boundary=b",
+});
+
 const ATTACKS: Readonly<Record<string, Attack>> = {
   "one word": { path: CHAT, body: text("Hello", 5) },
   "90 MB of empty lists": { path: CHAT, body: messages("[],", "[]") },
@@ -136,6 +145,9 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
     body: pictures(2048, "high"),
     isSeen: true,
   },
+  "an upload of 1.7 million form parts in 8 MB": parts(FILES, "\r\n--b"),
+  "a document in 760,000 form parts with an empty header": parts("/v1/vision/ocr", "\r\n--b\r\n\r\n\r\n"),
+  "an image edit in 760,000 form parts with an empty header": parts("/v1/images/edits", "\r\n--b\r\n\r\n\r\n"),
   "a batch line of 90 MB of empty lists": { path: FILES, body: line(messages("[],", "[]")) },
   "a batch line of 13 MB of logit_bias": { path: FILES, body: line(biases(12_900_000)) },
   "a batch line of 90 MB in one string": { path: FILES, body: line(text("a")) },
@@ -144,10 +156,9 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
 /** Sends one POST over its own socket; resolves with the status, or why there is none. */
 export function send(
   port: number,
-  { path, isEndless }: Pick<Attack, "path" | "isEndless">,
+  { path, isEndless, type = path === FILES ? "application/jsonl" : "application/json" }: Omit<Attack, "body">,
   bytes: Buffer,
 ): Promise<string> {
-  const type = path === FILES ? "application/jsonl" : "application/json";
   const length = bytes.length + (isEndless ? MB : 0);
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${length}\r\n\r\n`;
   return new Promise((resolve) => {

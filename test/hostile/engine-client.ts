@@ -31,14 +31,14 @@ export const post =
       ...(signal && { signal }),
     });
 
-/** Posts a form; byte values are files. */
+/** Posts a form; byte values are files. `filename`: their name; default: that of the part. */
 export const form =
-  (path: string, parts: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>): Send =>
+  (path: string, parts: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>, filename?: string): Send =>
   (url, signal, headers = {}) => {
     const body = new FormData();
     for (const [name, value] of Object.entries(parts)) {
       if (typeof value === "string") body.append(name, value);
-      else body.append(name, new Blob([value]), name);
+      else body.append(name, new Blob([value]), filename ?? name);
     }
     return fetch(url + path, { method: "POST", body, headers, ...(signal && { signal }) });
   };

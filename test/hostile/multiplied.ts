@@ -19,13 +19,19 @@ const post = (url: string, path: string, body: string | Buffer, signal?: AbortSi
     ...(signal && { signal }),
   });
 
+/** Bytes that are written at once: the rest of a long buffer is copied again and again. */
+const SLICE = 256 * 1024;
+
 /** Sends everything at once on one connection; `begins`: a request that is answered first. */
-async function inARow({ port }: TestServer, bytes: Buffer, begins = ""): Promise<string> {
+async function inARow({ port }: TestServer, bytes: Buffer, begins = "", forMs = ROW_MS): Promise<string> {
   const client = await RawClient.connect(port);
-  const until = Date.now() + ROW_MS;
+  const until = Date.now() + forMs;
   client.socket.write(begins);
   while (begins !== "" && client.received === "") await Bun.sleep(5);
-  client.socket.write(bytes);
+  for (let at = 0; at < bytes.length && !client.closed && Date.now() < until; at += SLICE) {
+    client.socket.write(bytes.subarray(at, at + SLICE));
+    while (client.socket.writableNeedDrain && !client.closed && Date.now() < until) await Bun.sleep(1);
+  }
   while (!client.closed && Date.now() < until) await Bun.sleep(20);
   const how = client.closed ? "closed" : "still open";
   client.leave();
@@ -42,11 +48,30 @@ function occupied(url: string, signal: AbortSignal): void {
 const EMPTY_MESSAGE = Buffer.from([0x81, 0x80, 0, 0, 0, 0]);
 const LIVE_SESSIONS = 12;
 /** Opens sessions of /v1/realtime that each send these events at once; ends them after a while. */
-const live = (events: readonly object[]) => async (server: TestServer) => {
-  const frames = Buffer.concat(events.map((event) => textFrame(JSON.stringify(event))));
-  const ends = await Promise.all(Array.from({ length: LIVE_SESSIONS }, () => inARow(server, frames, upgradeRequest())));
-  return `${ends.length} sessions`;
-};
+const live =
+  (events: readonly object[], sessions = LIVE_SESSIONS, forMs = ROW_MS) =>
+  async (server: TestServer) => {
+    const frames = Buffer.concat(events.map((event) => textFrame(JSON.stringify(event))));
+    const ends = await Promise.all(
+      Array.from({ length: sessions }, () => inARow(server, frames, upgradeRequest(), forMs)),
+    );
+    return `${ends.length} sessions`;
+  };
+/** All sessions that a server allows by default. */
+const ALL_SESSIONS = 16;
+
+/** Characters that are left for one header, or for the path, in the head of a request. */
+const HEAD = 15_500;
+/** Sends requests without a body at once, each on its own connection; tells their statuses. */
+async function answered({ port }: TestServer, count: number, target: string, header = "X: x"): Promise<string> {
+  const clients = await Promise.all(Array.from({ length: count }, () => RawClient.connect(port)));
+  for (const { socket } of clients) socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n\r\n`);
+  const until = Date.now() + ROW_MS;
+  while (clients.some(({ received }) => received === "") && Date.now() < until) await Bun.sleep(5);
+  for (const client of clients) client.leave();
+  const counts = Map.groupBy(clients, ({ received }) => received.split(" ")[1] ?? "no answer");
+  return [...counts].map(([status, all]) => `${all.length} × ${status}`).join(", ");
+}
 
 /** Returns a text message of a WebSocket client, with a mask of zeros. */
 function textFrame(text: string): Buffer {
@@ -86,6 +111,11 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
     inARow(server, Buffer.from("GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(200_000))),
   "a million empty WebSocket messages": (server) =>
     inARow(server, Buffer.alloc(6_000_000, EMPTY_MESSAGE), upgradeRequest()),
+  "64 requests for a path of 15,500 slashes": (server) => answered(server, 64, `/page${"/".repeat(HEAD)}x`),
+  "64 downloads with 15,500 spaces in Range": async (server) => {
+    const { id } = (await (await upload(server.url, "{}\n")).json()) as { readonly id: string };
+    return answered(server, 64, `/v1/files/${id}/content`, `Range: bytes=1-${" ".repeat(HEAD)}x`);
+  },
   "a conversation of 49,000 references to one long item": async ({ url }) => {
     const asked = { input: "hi", max_output_tokens: 4000, ignore_eos: true };
     const answer = await post(url, "/v1/responses", JSON.stringify(asked));
@@ -126,6 +156,11 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
   ),
   "12 live sessions that commit an empty buffer 80,000 times": live(
     Array.from({ length: 80_000 }, () => ({ type: "input_audio_buffer.commit" })),
+  ),
+  "16 live sessions that send 8,000 events of 8,000 Latvian letters": live(
+    Array.from({ length: 8000 }, () => ({ type: "input_audio_buffer.clear", x: "\u0100".repeat(8000) })),
+    ALL_SESSIONS,
+    3 * ROW_MS,
   ),
   "a document of 500 pages with the same 1,000 words": async ({ url }) => {
     const body = { data: Buffer.from(samePages(500)).toString("base64"), include_words: true, max_pages: 1000 };

@@ -3,78 +3,80 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeEncoder } from "../models/make-encoder.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
+import { MODELS } from "../parity/servers.ts";
+import { RealtimeClient } from "../support/realtime-client.ts";
 import { startServer } from "../support/server.ts";
+import { post } from "./engine-client.ts";
 import type { Row } from "./row.ts";
+import { SECRET, SECRET_EVENTS, secretLines, secretRequests } from "./secret-requests.ts";
 
-const SECRET = "canary-7f3a91";
 const FLAGS = ["--ctx", "4096", "--threads", "1", "--max-tokens", "8", "--no-media-fetch"];
+/** Refusals are for the content, not because a route is off. */
+const MORE_FLAGS = ["--log-level", "debug", "--ocr-input", "--transcribe-input"];
 
-const message = { role: "user", content: SECRET };
-/** Bodies that are answered and others that are refused at every stage, each containing the secret. */
-const BODIES: readonly (readonly [path: string, body: unknown])[] = [
-  ["/v1/chat/completions", { messages: [message] }],
-  ["/v1/chat/completions", { messages: [message], stream: true, user: SECRET, metadata: { note: SECRET } }],
-  ["/v1/chat/completions", { messages: [message], temperature: SECRET }],
-  ["/v1/chat/completions", { messages: [{ role: SECRET, content: "Hi" }] }],
-  ["/v1/chat/completions", { messages: [message], [SECRET]: 1 }],
-  ["/v1/chat/completions", { messages: [message], model: SECRET }],
-  ["/v1/chat/completions", { messages: [message], chat_template_kwargs: { [SECRET]: SECRET } }],
-  ["/v1/chat/completions", { messages: [message], grammar: `root ::= ${SECRET}` }],
-  [
-    "/v1/chat/completions",
-    {
-      messages: [message],
-      response_format: { type: "json_schema", json_schema: { name: "x", schema: { type: SECRET } } },
-    },
-  ],
-  [
-    "/v1/chat/completions",
-    { messages: [{ role: "user", content: [{ type: "image_url", image_url: { url: `data:image/png,${SECRET}` } }] }] },
-  ],
-  ["/v1/chat/completions", { messages: [{ role: "user", content: `${SECRET} `.repeat(5000) }] }],
-  ["/v1/chat/completions", `{"messages":"${SECRET}`],
-  ["/v1/responses", { input: SECRET }],
-  ["/v1/responses", { input: [{ type: SECRET }] }],
-  ["/v1/messages", { max_tokens: 4, messages: [message] }],
-  ["/v1/messages", { max_tokens: 4, messages: [{ role: "user", content: [{ type: SECRET }] }] }],
-  ["/v1/completions", { prompt: SECRET }],
-  ["/v1/completions", { prompt: { [SECRET]: 1 } }],
-  ["/v1/embeddings", { input: SECRET }],
-  ["/v1/embeddings", { input: [SECRET, 7] }],
-  ["/v1/tokenize", { text: SECRET }],
-  ["/v1/files", SECRET],
-  ["/api/chat", { messages: [message], stream: false }],
-  ["/api/generate", { prompt: SECRET, stream: false, format: SECRET }],
-];
+type Told = (where: string, text: string) => void;
+
+async function answerOf<Body>(response: Promise<Response>): Promise<Body> {
+  return (await (await response).json()) as Body;
+}
+
+/** Has the lines of a batch answered; its files repeat them to their owner. */
+async function batch(url: string): Promise<void> {
+  const file = await answerOf<{ id: string }>(fetch(`${url}/v1/files`, { method: "POST", body: secretLines() }));
+  const asked = { input_file_id: file.id, endpoint: "/v1/chat/completions", completion_window: "1h" };
+  const metadata = { [SECRET]: SECRET };
+  const { id } = await answerOf<{ id: string }>(post("/v1/batches", { ...asked, metadata })(url));
+  const isOver = async () =>
+    /completed|failed/.test((await answerOf<{ status: string }>(fetch(`${url}/v1/batches/${id}`))).status);
+  while (!(await isOver())) await Bun.sleep(50);
+}
+
+/** Sends events on a live session until all are answered. */
+async function session(url: string, told: Told): Promise<void> {
+  const client = await RealtimeClient.open(url);
+  for (const event of SECRET_EVENTS) client.send(event);
+  client.set({});
+  // The answers to the valid events, of which the last one is the last of all.
+  for (let updated = 0; updated < 2; updated++) await client.next("session.updated");
+  for (const { error } of client.events) told("an event of a session", error?.message ?? "");
+  client.close();
+}
 
 /** Puts a secret into every field and searches the server's output for it. */
 async function logs(): Promise<Row> {
-  const server = await startServer(FLAGS);
+  // Nothing is downloaded.
+  process.env["HF_ENDPOINT"] = "http://127.0.0.1:9";
+  const slots = mkdtempSync(join(tmpdir(), "svc-secrets-"));
+  const reranker = makeEncoder("rank", MODELS);
+  const server = await startServer([...FLAGS, ...MORE_FLAGS, "--rerank-model", reranker, "--slot-save-path", slots]);
+  const { url } = server;
+  const found: string[] = [];
+  const told: Told = (where, text) => void (text.includes(SECRET) && found.push(`${where}: ${text}`));
+  const { id } = await answerOf<{ id: string }>(post("/v1/conversations", {})(url));
+  const requests = await secretRequests(id);
   let refused = 0;
-  const told: string[] = [];
-  for (const [path, body] of BODIES) {
-    const response = await fetch(server.url + path, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    });
+  for (const { route, send } of requests) {
+    const response = await send(url);
     const answer = await response.text();
     if (response.ok) continue;
     refused++;
-    if (answer.includes(SECRET)) told.push(`${path}: ${answer}`);
+    told(route, answer);
   }
-  for (const path of ["/metrics", "/health"]) {
-    if ((await (await fetch(server.url + path)).text()).includes(SECRET)) told.push(path);
-  }
+  await batch(url);
+  await session(url, told);
+  for (const path of ["/metrics", "/health"]) told(path, await (await fetch(url + path)).text());
   const inLog = (await server.kill()).split("\n").filter((line) => line.includes(SECRET));
-  for (const line of [...told, ...inLog]) console.error(`FAIL  ${line.slice(0, 300)}`);
+  rmSync(slots, { recursive: true, force: true });
+  for (const line of [...found, ...inLog]) console.error(`FAIL  ${line.slice(0, 300)}`);
+  const routes = new Set(requests.map(({ route }) => route)).size;
   return {
     promise: "Prompts never appear in logs, errors or metrics",
-    attack: `a secret in every field of ${BODIES.length} requests`,
-    figure: `in ${inLog.length} log lines, ${told.length} of ${refused} errors and metrics`,
+    attack: `a secret in every field of ${requests.length} requests to ${routes} routes, a batch and a live session`,
+    figure: `in ${inLog.length} log lines, ${found.length} of ${refused} errors and metrics`,
     limit: "0",
-    ok: inLog.length === 0 && told.length === 0 && refused > 0,
+    ok: inLog.length === 0 && found.length === 0 && refused > 0,
   };
 }
 
@@ -89,7 +91,7 @@ async function files(): Promise<Row> {
   writeFileSync(outside, Buffer.from(png, "base64"));
   writeFileSync(join(root, "inside.png"), Buffer.from(png, "base64"));
   symlinkSync(outside, join(root, "link.png"));
-  const { model, projector } = makeVisionModel("tiles", join(import.meta.dir, "../../vendor/.build/models"));
+  const { model, projector } = makeVisionModel("tiles", MODELS);
   const server = await startServer([...FLAGS, "--model", model, "--mmproj", projector, "--media-root", root]);
   const ask = async (url: string) => {
     const content = [{ type: "image_url", image_url: { url } }];

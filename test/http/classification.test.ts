@@ -132,6 +132,10 @@ describe("refusals", () => {
     },
   );
 
+  test("the work for an answer does not grow with the square of its length", async () => {
+    expect((await seeing("{".repeat(4_000_000)).post(PATH, body)).status).toBe(422);
+  });
+
   test("a document that is not a picture is not sent to the model", async () => {
     const server = seeing("{}");
     server.reader.refusal = new SvcError("unsupported_media_input", "It is a text.", { param: "data" });

@@ -120,6 +120,8 @@ describe("unknown routes and methods", () => {
     expect(await told("/v1/chat/completion")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/openai/v1/chat/completions/")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/V1/Modles")).toBe(" The nearest is /v1/models.");
+    // Not compared, because of its length, whatever it ends with.
+    expect(await told(`/v1/modles${"/".repeat(200)}`)).toBe("");
     for (const other of ["/zz2", "/zzicon.ico", `/${"z".repeat(500)}`]) expect(await told(other)).not.toContain("zz");
   });
 

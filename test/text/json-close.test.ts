@@ -29,6 +29,10 @@ describe("closing JSON", () => {
     expect(closeJson('{"a" 1')).toBeUndefined();
   });
 
+  test("the work does not grow with the square of the text", () => {
+    expect(closeJson(`${"a".repeat(4_000_000)}1`)).toBeUndefined();
+  });
+
   test("every beginning of a JSON text can be closed, unless it ends with a comma", () => {
     const whole = JSON.stringify({ a: [1, -2.5e3, true, null, 'x"\\ü😀\n'], b: { c: {}, d: [] }, "e\\": "" });
     for (let end = 1; end <= whole.length; end++) {

@@ -87,7 +87,11 @@ const vttCue = ({ start, end, text }: SpeechSegment): string =>
   `${clock(start, ".")} --> ${clock(end, ".")}\n${cueText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")}\n`;
 
 /** Removes empty lines, which would end the cue. */
-const cueText = (text: string): string => text.trim().replace(/\s*\n\s*/g, "\n");
+const cueText = (text: string): string =>
+  text
+    .split("\n")
+    .flatMap((line) => line.trim() || [])
+    .join("\n");
 
 function clock(seconds: number, point: string): string {
   const ms = Math.round(seconds * 1000);

@@ -72,13 +72,15 @@ function unknownRoute(request: Request, routes: RouteTable, fail: (error: SvcErr
   return response;
 }
 
-/** Longer paths are not considered misspelled. */
+/** Longer paths, with the slashes at their ends, are not considered misspelled. */
 const LONGEST = 80;
 
 /** Returns the pattern with the fewest edits, else one with another prefix than `path`; undefined when none is near. */
 function nearestRoute(path: string, patterns: readonly string[]): string | undefined {
+  // Before the slashes are removed, which takes the square of their number.
+  if (path.length > LONGEST) return undefined;
   const normalized = path.replace(/\/+$/, "").toLowerCase();
-  if (normalized.length > LONGEST || normalized.length < 2) return undefined;
+  if (normalized.length < 2) return undefined;
   const byEnd = patterns.filter(
     (pattern) => pattern.length > 4 && (normalized.endsWith(pattern) || pattern.endsWith(normalized)),
   );

@@ -10,6 +10,7 @@ import type { UploadPurpose } from "../../domain/file-purpose.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
 import { bodyChunks, checkEncoding } from "../body-chunks.ts";
+import { byteRange } from "../byte-range.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForm, LONGEST_NAME, orDiscard, readOneFile, type Fields } from "../form-parts.ts";
 import { fileContent, hooksOf, jsonAnswer, jsonContent, textContent, typedContent } from "../json-content.ts";
@@ -140,24 +141,4 @@ function beyond(bytes: number, context: RequestContext): Response {
   const { body, headers } = errorResponse(failure, context.id);
   headers.set("Content-Range", `bytes */${bytes}`);
   return new Response(body, { status: 416, headers });
-}
-
-interface ByteRange {
-  /** The first byte, and the byte after the last one. */
-  readonly start: number;
-  readonly end: number;
-}
-
-/**
- * Returns the bytes that a Range header requests; `all` when it requests none, or in a form that may be ignored
- * (another unit, several ranges); undefined when they are beyond the content.
- */
-function byteRange(header: string | null, size: number): ByteRange | "all" | undefined {
-  const match = /^bytes=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(header ?? "");
-  const [, first = "", last = ""] = match ?? [];
-  if (first === "" && last === "") return "all";
-  const start = first === "" ? Math.max(0, size - Number(last)) : Number(first);
-  const end = first === "" || last === "" ? size : Math.min(size, Number(last) + 1);
-  if (first !== "" && last !== "" && Number(last) < Number(first)) return "all";
-  return start < end ? { start, end } : undefined;
 }

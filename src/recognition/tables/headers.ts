@@ -12,7 +12,7 @@ interface Headers {
 type Rows = readonly (readonly string[])[];
 
 /** Digits with at most a unit (a number, amount, share or date) are not a name, except for a year. */
-const VALUE = /^[^\p{L}]*\p{Nd}[^\p{L}]*(?:\p{L}{1,3}[^\p{L}\p{Nd}]*)?$/u;
+const VALUE = /^[^\p{L}\p{Nd}]*\p{Nd}[^\p{L}]*(?:\p{L}{1,3}[^\p{L}\p{Nd}]*)?$/u;
 const YEAR = /^(?:1[89]|20)\p{Nd}{2}$/u;
 
 /** Finds headers in the first row, or in two if cells of the first span several columns or reach into the second. */

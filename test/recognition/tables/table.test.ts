@@ -102,3 +102,11 @@ test("fields with commas, quotes and line breaks are quoted", () => {
     ]),
   ).toBe('"a,b","say ""no""","two\nlines",plain\r\n,é, ,1;2\r\n');
 });
+
+test("the work for a cell does not grow with the square of its text", () => {
+  const found = table([
+    ["Item", `${"0".repeat(1_000_000)}A0`],
+    ["Desk lamp", "1"],
+  ]);
+  expect(found.headers).toHaveLength(2);
+});
