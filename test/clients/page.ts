@@ -11,13 +11,13 @@ import { PROGRAM, withServer } from "../support/server.ts";
 import { check, equal, ok, same, skip, summary } from "./checks.ts";
 import {
   answered,
+  axeFindings,
   choose,
   openBrowser,
   openTab,
   press,
   say,
   scheme,
-  seriousFindings,
   shot,
   until,
 } from "./page/browser.ts";
@@ -53,12 +53,12 @@ async function dropPicture(): Promise<void> {
   }
 }
 
-/** Asserts that axe finds nothing serious, in light and dark mode. */
+/** Asserts that axe finds nothing, in light and dark mode. */
 async function isAccessible(page: Page, name: string): Promise<void> {
   for (const colours of ["light", "dark"] as const) {
     await scheme(page, colours);
     await Bun.sleep(200);
-    same(await seriousFindings(page), []);
+    same(await axeFindings(page), []);
     await shot(page, `${name}-${colours}`);
   }
   await scheme(page, "light");
@@ -391,7 +391,7 @@ async function checkKey(url: string, executable: string): Promise<void> {
   await check("a server with API keys: the page asks for one, and keeps it in this tab alone", async () => {
     await page.goto(url);
     await page.waitForSelector("dialog input");
-    same(await seriousFindings(page), []);
+    same(await axeFindings(page), []);
     await shot(page, "key");
     await page.type("dialog input", "wrong");
     await page.keyboard.press("Enter");
