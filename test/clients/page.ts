@@ -1,14 +1,14 @@
 // The web page in Chromium, used as people do, with an svc of its own (from source, or the command after two dashes)
 // that serves svc-mini, the usual engines and a scripted model: chats, stops, regenerates, edits, reloads, exports,
-// draws, speaks, watches. `CHROMIUM` names the browser; without one it prints why it checks nothing. `SHOTS=folder`
-// keeps screenshots.
+// draws, speaks, watches. `CHROMIUM` names the browser; without one it checks nothing, which in CI is a failure.
+// `SHOTS=folder` keeps screenshots.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HTTPRequest, Page } from "puppeteer-core";
 import { PROGRAM, withServer } from "../support/server.ts";
-import { check, equal, ok, same, skip, summary } from "./checks.ts";
+import { check, equal, ok, same, summary } from "./checks.ts";
 import {
   answered,
   axeFindings,
@@ -29,11 +29,13 @@ import { checkNavigation } from "./page/navigation.ts";
 import { checkPictures } from "./page/pictures.ts";
 import { checkReading } from "./page/reading.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
+import { checkSounds } from "./page/sounds.ts";
 import { checkStorage } from "./page/storage.ts";
+import { chromium, withoutChromium } from "./pages.ts";
 
 const KEY = "a-key-of-the-page-test";
 
-const chromium = process.env["CHROMIUM"] ?? Bun.which("chromium");
+const browserPath = chromium();
 const command = process.argv.length > 2 ? process.argv.slice(2) : PROGRAM;
 
 /** Runs in the page: drops a picture of a word onto it. */
@@ -360,6 +362,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
       await scheme(docs.page, colours);
       await docs.page.reload();
       await docs.page.waitForSelector("#operations-Server-get_health");
+  await checkSounds(browser, url);
       await shot(docs.page, `docs-${colours}`);
     }
     // Warnings of the library about its own URLs.
@@ -426,13 +429,17 @@ async function checkKey(url: string, executable: string): Promise<void> {
   await browser.close();
 }
 
-if (chromium) {
+if (browserPath) {
   console.log("The web page in Chromium");
   const script = scriptedModel();
   const upstream = ["--upstream", `script=http://127.0.0.1:${script.port}`];
-  await withServer([...upstream, "--ocr-input", "--transcribe-input"], ({ url }) => checkPage(url, chromium), command);
-  await withServer(upstream, ({ url }) => checkConduct(url, chromium), command);
-  await withServer(["--api-key", KEY], ({ url }) => checkKey(url, chromium), command);
+  await withServer(
+    [...upstream, "--ocr-input", "--transcribe-input"],
+    ({ url }) => checkPage(url, browserPath),
+    command,
+  );
+  await withServer(upstream, ({ url }) => checkConduct(url, browserPath), command);
+  await withServer(["--api-key", KEY], ({ url }) => checkKey(url, browserPath), command);
   await script.stop(true);
-} else skip("the web page", "no Chromium");
+} else await withoutChromium("the web page");
 summary();
