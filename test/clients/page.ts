@@ -98,6 +98,18 @@ async function checkPage(url: string, executable: string): Promise<void> {
     ok(shifted < 0.05, `layout shift ${shifted}`);
     await isAccessible(page, "empty");
   });
+  await check("the embedded model can answer what the page suggests to it", async () => {
+    const suggestions = await page.$$eval(".suggestions button", (all) => all.map((one) => one.innerText));
+    equal(suggestions.length, 4);
+    for (const content of suggestions) {
+      const body = JSON.stringify({ messages: [{ role: "user", content }], temperature: 0 });
+      const headers = { "Content-Type": "application/json" };
+      const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body });
+      const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
+      const text = choices[0]?.message.content ?? "";
+      ok(text.length > 10 && !text.includes("I don't know"), `${content} ${text}`);
+    }
+  });
   await check("an answer has its speed, and the context that is used is shown", async () => {
     await say(page, "What is the capital of France?");
     const text = await answered(page, "Paris");
