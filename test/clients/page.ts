@@ -429,7 +429,8 @@ async function checkKey(url: string, executable: string): Promise<void> {
     await other.goto(page.url());
     await other.waitForSelector("dialog input");
     await other.keyboard.press("Escape");
-    await until(other, `/API key/.test(document.querySelector(".composer .error")?.innerText)`);
+    await until(other, `document.querySelector(".composer .error")?.innerText === "This server needs an API key."`);
+    equal(await other.$eval(".picker", (one) => (one as HTMLElement).innerText.trim()), "No model");
     equal(await other.$eval('[aria-label="Regenerate"]', (one) => (one as HTMLButtonElement).disabled), true);
     await other.click(".picker");
     await until(other, `/API key/.test(document.querySelector(".panel .error")?.innerText)`);

@@ -63,6 +63,7 @@ export class Api {
     });
     if (response.ok) return response;
     if (response.status === 401) this.needsKey.value = key === null ? "missing" : "refused";
+    if (response.status === 401 && key === null) throw new ApiError("This server needs an API key.", 401);
     throw await errorOf(response);
   }
 
