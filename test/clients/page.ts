@@ -306,6 +306,12 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await press(page, "Cancel", ".watch");
     await until(page, `document.querySelector(".watch").innerText.includes("cancelled")`);
     await until(page, `document.querySelector(".chart .line").getAttribute("d").length > 20`);
+    same(
+      await page.$$eval(".table", (all) =>
+        all.map((one) => one.scrollWidth - one.clientWidth).filter((over) => over > 0),
+      ),
+      [],
+    );
     await isAccessible(page, "watch");
   });
   await check("a server that is gone is told as such where its state stood, until it is back", async () => {
