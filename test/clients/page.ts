@@ -448,6 +448,12 @@ async function checkKey(url: string, executable: string): Promise<void> {
     await isAccessible(other, "no-key");
     await press(other, "Try again", ".composer");
     await other.waitForSelector("dialog input");
+    await other.keyboard.press("Escape");
+    await other.click('.places a[href="#watch"]');
+    await other.waitForSelector("dialog input");
+    await other.keyboard.press("Escape");
+    await press(other, "Try again", ".watch");
+    await other.waitForSelector("dialog input");
     await other.close();
   });
   await browser.close();
