@@ -114,7 +114,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await say(page, "What is the capital of France?");
     const text = await answered(page, "Paris");
     ok(/tokens\/s · \d+ tokens · first after/.test(text), text);
-    await until(page, `/\\d+ of 4,096 tokens/.test(document.querySelector(".context").innerText)`);
+    await until(page, `/\\d+ of 4,096 tokens/.test(document.querySelector(".context")?.innerText)`);
   });
   await check("regenerating and editing make branches, between which one can go", async () => {
     await press(page, "Regenerate");
@@ -128,14 +128,14 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await press(page, "Send", ".editor");
     await answered(page, "Rome");
     await press(page, "Previous version", ".turn.user");
-    await until(page, `document.querySelector(".thread").innerText.includes("Paris")`);
+    await until(page, `document.querySelector(".thread")?.innerText.includes("Paris")`);
     await press(page, "Next version", ".turn.user");
-    await until(page, `document.querySelector(".thread").innerText.includes("Rome")`);
+    await until(page, `document.querySelector(".thread")?.innerText.includes("Rome")`);
   });
   await check("what was said is there after a reload", async () => {
     const before = await turns();
     await page.reload();
-    await until(page, `document.querySelector(".thread").innerText.includes("Rome")`);
+    await until(page, `document.querySelector(".thread")?.innerText.includes("Rome")`);
     same(await turns(), before);
   });
   await check("what another tab says is shown in this one, and stored with what this one says", async () => {
@@ -148,7 +148,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
       await answered(other);
       // A tab in the background draws no frames, for which the check would wait.
       await page.bringToFront();
-      await until(page, `document.querySelector(".thread").innerText.includes("Spain")`);
+      await until(page, `document.querySelector(".thread")?.innerText.includes("Spain")`);
     } finally {
       await other.close();
       await page.bringToFront();
@@ -183,7 +183,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     ok(/Thought for \d+ ms/.test(text), text);
     ok(!text.includes("Two and two"), "the reasoning is open");
     await page.click(".thinking summary");
-    await until(page, `document.querySelector(".thinking").innerText.includes("Two and two are four.")`);
+    await until(page, `document.querySelector(".thinking")?.innerText.includes("Two and two are four.")`);
   });
   await check("calls of tools are shown, and their results go back to the model", async () => {
     await say(page, "How is the weather?");
@@ -192,7 +192,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.type(".call textarea", "mild");
     await press(page, "Send the result");
     await answered(page, "It is mild in Paris.");
-    await until(page, `document.querySelector("[aria-label=Result]").innerText.includes("Result of weather")`);
+    await until(page, `document.querySelector("[aria-label=Result]")?.innerText.includes("Result of weather")`);
   });
   await check("Markdown is shown with its code", async () => {
     await page.click(".button.new");
@@ -304,7 +304,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.click('.places a[href="#watch"]');
     await until(page, `document.querySelector(".watch tbody tr")?.innerText.includes("svc-mini")`);
     await press(page, "Cancel", ".watch");
-    await until(page, `document.querySelector(".watch").innerText.includes("cancelled")`);
+    await until(page, `document.querySelector(".watch")?.innerText.includes("cancelled")`);
     await until(page, `document.querySelector(".chart .line").getAttribute("d").length > 20`);
     same(
       await page.$$eval(".table", (all) =>
@@ -425,7 +425,7 @@ async function checkKey(url: string, executable: string): Promise<void> {
     await page.evaluate(() => (document.querySelector<HTMLInputElement>("dialog input")!.value = ""));
     await page.type("dialog input", KEY);
     await page.keyboard.press("Enter");
-    await until(page, `document.querySelector(".picker").innerText.startsWith("svc-mini")`);
+    await until(page, `document.querySelector(".picker")?.innerText.startsWith("svc-mini")`);
     await say(page, "What is the capital of France?");
     await answered(page, "Paris");
     const kept = await page.evaluate(

@@ -98,7 +98,7 @@ export async function choose(page: Page, model: string): Promise<void> {
     await choice.click();
     break;
   }
-  await until(page, `document.querySelector(".picker").innerText.startsWith(${JSON.stringify(model)})`);
+  await until(page, `document.querySelector(".picker")?.innerText.startsWith(${JSON.stringify(model)})`);
 }
 
 /** Presses the button with this name in the last turn, or in the element that `within` selects. */
