@@ -13,4 +13,6 @@ SwaggerUI({
   tryItOutEnabled: true,
   // Keeps Swagger UI from sending the description to a public validator.
   validatorUrl: null,
+  // The list of servers, which only has this one.
+  plugins: [{ wrapComponents: { ServersContainer: () => () => null } }],
 });

@@ -2,8 +2,8 @@
 // running svc (SVC_URL). `SCREENSHOT` names a file for a picture of the page. Without a browser it prints why it
 // checks nothing.
 
-import { check, equal, ok, same, skip, summary } from "./checks.ts";
-import { chromium, findingsOf } from "./pages.ts";
+import { check, equal, ok, same, summary } from "./checks.ts";
+import { chromium, findingsOf, withoutChromium } from "./pages.ts";
 
 /** An image as shown by the page. */
 interface Shown {
@@ -110,5 +110,5 @@ if (browser) {
     const [red = 0, green = 0, blue = 0] = get().shown.at(-1)?.middle ?? [];
     ok(red > 150 && green < 110 && blue < 110, `${red}, ${green}, ${blue} in the middle`);
   });
-} else skip("a page that shows an image while it is drawn", "no Chromium");
+} else await withoutChromium("a page that shows an image while it is drawn");
 summary();

@@ -3,8 +3,8 @@
 // names the browser; by default chromium if it is installed. Without one it prints why it checks nothing.
 // `SCREENSHOT` names a PNG file for a picture of the page at the end.
 
-import { check, equal, ok, skip, summary } from "./checks.ts";
-import { chromium, findingsOf } from "./pages.ts";
+import { check, equal, ok, summary } from "./checks.ts";
+import { chromium, findingsOf, withoutChromium } from "./pages.ts";
 import { JFK, JFK_WORDS, saidIn, SENTENCE, silence } from "./sounds.ts";
 
 /** The findings of the page. */
@@ -150,5 +150,5 @@ if (browser) {
     equal(type, "audio/mpeg");
     ok(seconds > 1 && seconds < 10, `${seconds} s`);
   });
-} else skip("a page that records and plays", "no Chromium");
+} else await withoutChromium("a page that records and plays");
 summary();

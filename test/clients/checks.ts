@@ -3,6 +3,8 @@
 import { metricValue } from "../support/metrics-text.ts";
 
 export const counts = { passed: 0, failed: 0 };
+/** Checks that were skipped, each with the reason. */
+export const skipped: string[] = [];
 
 /** Runs one check and prints its result; a failure does not stop the others. */
 export async function check(name: string, body: () => Promise<void>): Promise<void> {
@@ -18,6 +20,7 @@ export async function check(name: string, body: () => Promise<void>): Promise<vo
 
 /** Prints why a check is skipped with this version. */
 export function skip(name: string, reason: string): void {
+  skipped.push(`${name}: ${reason}`);
   console.log(`skip  ${name}: ${reason}`);
 }
 

@@ -1,6 +1,7 @@
 // Runs a page in Chromium and returns its findings.
 
 import puppeteer from "puppeteer-core";
+import { check, skip } from "./checks.ts";
 
 export interface Page {
   /** Runs in the page: an expression with its findings, or a promise of them. */
@@ -15,6 +16,12 @@ export interface Page {
 
 /** Returns the path in `CHROMIUM`, or that of chromium if it is installed. */
 export const chromium = (): string | undefined => process.env["CHROMIUM"] ?? Bun.which("chromium") ?? undefined;
+
+/** Skips these checks for want of a browser; in CI, where nobody would notice, they fail. */
+export async function withoutChromium(name: string): Promise<void> {
+  if (!process.env["CI"]) return skip(name, "no Chromium");
+  await check(name, () => Promise.reject(new Error("chromium is not installed, and CHROMIUM names no other browser")));
+}
 
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
 const HTML = '<!doctype html><meta charset="utf-8"><title>svc</title><body>';

@@ -1,8 +1,9 @@
 // `npm run test:clients`: official SDKs for two languages, in two major versions each, for every API; frameworks
 // based on them; LiteLLM; lm-eval (compared with llama-server); Open WebUI's document loader; clients for Go, Rust and
-// Java, if their compilers are installed; and, if Chromium is, a web page. All are unmodified and use a running svc:
-// from source, or the command after two dashes. Prints one line per check, then `N passed, N failed`. Needs npm and
-// Python 3 with venv; installs below vendor/.build, except that Go, Cargo and Maven keep packages in their own folders.
+// Java, if their compilers are installed; and, if Chromium is, web pages, svc's own among them; in CI they fail without.
+// All are unmodified and use a running svc: from source, or the command after two dashes. Prints one line per check,
+// what was skipped, then `N passed, N failed`. Needs npm and Python 3 with venv; installs below vendor/.build, except
+// that Go, Cargo and Maven keep packages in their own folders.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
@@ -11,7 +12,7 @@ import { makeVisionModel } from "../models/make-vision-model.ts";
 import { CHAT_PLANS } from "../parity/servers.ts";
 import { pythonWith } from "../support/python.ts";
 import { PROGRAM, withServer, type TestServer } from "../support/server.ts";
-import { counts, skip, summary } from "./checks.ts";
+import { counts, skip, skipped, summary } from "./checks.ts";
 import { run, runChecks } from "./scripts.ts";
 
 /** Folders with a package.json, each with one major version of every TypeScript SDK. */
@@ -126,5 +127,6 @@ await withServers(async (servers) => {
   await llama.stop();
   await crash.stop(true);
 });
+if (skipped.length > 0) console.log(`\nSkipped:\n${[...new Set(skipped)].map((one) => `  ${one}\n`).join("")}`);
 summary();
 process.exit(counts.failed === 0 ? 0 : 1);

@@ -1,6 +1,6 @@
 // Runs the scripts of checks, in whatever language, and adds up what they count.
 
-import { counts } from "./checks.ts";
+import { counts, skipped } from "./checks.ts";
 
 interface RunOptions {
   readonly cwd: string;
@@ -16,7 +16,7 @@ export async function run(command: readonly string[], { cwd, env = {} }: RunOpti
   return output;
 }
 
-/** Runs a script of checks and adds the counts of its last line to the totals. */
+/** Runs a script of checks and adds the counts of its last line, and what it skipped, to the totals. */
 export async function runChecks(command: readonly string[], options: RunOptions): Promise<void> {
   const output = await run(command, options);
   // Maven colours even nothing.
@@ -24,6 +24,7 @@ export async function runChecks(command: readonly string[], options: RunOptions)
   const total = /^(\d+) passed, (\d+) failed$/.exec(lines.pop() ?? "");
   if (!total) throw new Error(`${command.join(" ")} ended without a count:\n${output}`);
   console.log(`\n${lines.join("\n")}`);
+  skipped.push(...lines.flatMap((line) => /^skip  (.+)$/.exec(line)?.[1] ?? []));
   counts.passed += Number(total[1]);
   counts.failed += Number(total[2]);
 }

@@ -1,7 +1,7 @@
 // Facts about the README and docs/ themselves: sizes, links, figures.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { anchorsOf, blocksOf, linksOf, pages, root } from "./markdown.ts";
 
@@ -17,6 +17,13 @@ test("the index of docs/ lists every page", () => {
   const linked = linksOf({ path: "docs/README.md", text: read("docs/README.md") });
   const there = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && name !== "README.md");
   expect(there.filter((name) => !linked.includes(name))).toEqual([]);
+});
+
+test("every picture of docs/ is shown on a page, and has at most 150 KB", () => {
+  const shown = all.flatMap((page) => linksOf(page).map((link) => join(dirname(page.path), link)));
+  const pictures = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".png"));
+  expect(pictures.filter((name) => !shown.includes(join("docs", name)))).toEqual([]);
+  expect(pictures.filter((name) => statSync(join(root, "docs", name)).size > 150_000)).toEqual([]);
 });
 
 describe("links lead to existing pages and headings", () => {

@@ -16,6 +16,14 @@ test("a key that no request can have is refused at once and not kept, so that an
   expect(asked.mock.lastCall?.[1]?.headers).toEqual({ Authorization: "Bearer a-key" });
 });
 
+test("a missing key is told without the headers that programs send it in", async () => {
+  const message = "An API key is required, as Authorization: Bearer KEY or x-api-key: KEY.";
+  spyOn(globalThis, "fetch").mockResolvedValueOnce(Response.json({ error: { message } }, { status: 401 }));
+  const api = new Api();
+  await expect(api.json("/v1/models")).rejects.toThrow("This server needs an API key.");
+  expect(api.needsKey.value).toBe("missing");
+});
+
 test("a stream that breaks off says that the connection was lost", async () => {
   const body = new ReadableStream({
     pull(stream) {

@@ -10,9 +10,10 @@ const html = (text: string) =>
     .join("");
 
 test("appended text changes only the last blocks", () => {
-  const whole = toBlocks(EVERYTHING);
-  for (let length = 0; length < EVERYTHING.length; length += 7) {
-    const part = toBlocks(EVERYTHING.slice(0, length));
+  const text = `${EVERYTHING}\n#### Below\n\n# Above all\n`;
+  const whole = toBlocks(text);
+  for (let length = 0; length < text.length; length += 7) {
+    const part = toBlocks(text.slice(0, length));
     // The last two blocks: an underline turns the text before it into a heading, and a row of dashes into a table.
     for (const [index, block] of part.slice(0, -2).entries()) expect(whole[index]?.html).toBe(block.html);
   }
@@ -67,7 +68,20 @@ test("code has its language and colours, and its exact text", () => {
   expect(toBlocks("```python\nunfinished")[0]?.code?.text).toBe("unfinished");
 });
 
-test("headings are ranked below those of the page", () => expect(html("# a\n\n###### b")).toBe("<h3>a</h3><h6>b</h6>"));
+test.each([
+  ["# a\n\n## b\n\n### c\n\n## d", "3a 4b 5c 4d"],
+  ["### a\n\n#### b\n\n### c", "3a 4b 3c"],
+  ["# a\n\n###### b\n\n##### c\n\n## d", "3a 4b 4c 4d"],
+  ["#### a\n\n## b\n\n### c", "3a 3b 4c"],
+  ["> ## a\n\n- ### b\n\n###### c", "3a 4b 5c"],
+  ["# a\n\n## b\n\n### c\n\n#### d\n\n##### e\n\n###### f", "3a 4b 5c 6d 6e 6f"],
+])("headings are ranked below those of the page, and leave out no rank: %j", (text, ranks) => {
+  for (const _again of [1, 2]) {
+    expect(Array.from(html(text).matchAll(/<h(\d)>(.*?)<.h\d>/g), ([, rank, name]) => `${rank}${name}`)).toEqual(
+      ranks.split(" "),
+    );
+  }
+});
 
 test.each([
   String.raw`\(a_1 + b_2*c*d\)`,

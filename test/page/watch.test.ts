@@ -89,7 +89,7 @@ test("after the question for the key is closed, only opening the view again or a
   api.declineKey();
   const { asked } = api;
   await Bun.sleep(50);
-  expect([api.asked, api.needsKey.value, watch.trouble.value]).toEqual([asked, "", "The server requires an API key."]);
+  expect([api.asked, api.needsKey.value, watch.trouble.value]).toEqual([asked, "", "This server needs an API key."]);
   stop();
   stop = watch.start();
   await isAsked();

@@ -61,6 +61,8 @@ export function createMarkdown(): ToBlocks {
     now.set(key, html);
     return html;
   };
+  /** Depths of the headings under which the text stands. */
+  let under: readonly number[] = [];
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -73,9 +75,10 @@ export function createMarkdown(): ToBlocks {
       link({ href, tokens }) {
         return link(href, this.parser.parseInline(tokens));
       },
-      // Keeps headings below those of the page and of the turn.
+      // Below those of the page and of the turn, without a gap: models begin with any depth, and leave some out.
       heading({ depth, tokens }) {
-        const name = `h${Math.min(6, depth + 2)}`;
+        under = [...under.filter((above) => above < depth), depth];
+        const name = `h${Math.min(6, under.length + 2)}`;
         return `<${name}>${this.parser.parseInline(tokens)}</${name}>`;
       },
       listitem({ task, tokens }) {
@@ -94,6 +97,7 @@ export function createMarkdown(): ToBlocks {
     });
   return (text) => {
     [before, now] = [now, new Map()];
+    under = [];
     try {
       return blocksOf(text);
     } catch {

@@ -5,6 +5,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { Kept } from "./kept.ts";
 
 const KEY = "svc.api-key";
+export const NEEDS_KEY = "This server needs an API key.";
 
 /** An error response of the server, with its message. */
 class ApiError extends Error {
@@ -24,7 +25,7 @@ export class Api {
   readonly needsKey = signal<"" | "missing" | "refused">("");
 
   /** Whether the user closed the dialog for a key: requests that they did not cause wait until they give one. */
-  isKeyDeclined = false;
+  readonly isKeyDeclined = signal(false);
 
   constructor(private readonly kept = new Kept("sessionStorage")) {}
 
@@ -34,7 +35,7 @@ export class Api {
     const isPossible = /^[\x21-\x7e]+$/.test(key);
     this.needsKey.value = isPossible ? "" : "refused";
     if (!isPossible) return false;
-    this.isKeyDeclined = false;
+    this.isKeyDeclined.value = false;
     this.kept.set(KEY, key);
     return true;
   }
@@ -42,7 +43,7 @@ export class Api {
   /** Ends the question for a key; what the user does next may ask again. */
   declineKey(): void {
     this.needsKey.value = "";
-    this.isKeyDeclined = true;
+    this.isKeyDeclined.value = true;
   }
 
   /** Sends a request: POST with a body, else GET. Throws ApiError. */
@@ -63,6 +64,7 @@ export class Api {
     });
     if (response.ok) return response;
     if (response.status === 401) this.needsKey.value = key === null ? "missing" : "refused";
+    if (response.status === 401 && key === null) throw new ApiError(NEEDS_KEY, 401);
     throw await errorOf(response);
   }
 

@@ -4,7 +4,7 @@ import { batch, signal } from "@preact/signals";
 import type { Health } from "../../contract/health.ts";
 import type { RequestList } from "../../contract/requests.ts";
 import { levelsOf, type Levels } from "../logic/metrics.ts";
-import { messageOf, type Api } from "./api.ts";
+import { messageOf, NEEDS_KEY, type Api } from "./api.ts";
 
 export type WatchedRequest = RequestList["data"][number];
 
@@ -35,10 +35,10 @@ export class Watch {
   /** Requests the state until the returned function is called; pauses while there is no key that the server requires. */
   start(): () => void {
     const { api } = this;
-    api.isKeyDeclined = false;
+    api.isKeyDeclined.value = false;
     const stopped = new AbortController();
     const look = async () => {
-      if (api.isKeyDeclined) this.trouble.value = "The server requires an API key.";
+      if (api.isKeyDeclined.value) this.trouble.value = NEEDS_KEY;
       else if (!document.hidden && !api.needsKey.value) await this.look(stopped.signal);
       if (!stopped.signal.aborted) timer = setTimeout(() => void look(), this.everyMs);
     };

@@ -28,7 +28,7 @@ export function Chart({ name, values, slots, most, show, unit }: ChartProps) {
         viewBox={`0 -2 ${WIDTH} ${HEIGHT + 4}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${name}, last minutes: at most ${show(highest)} ${unit}`}
+        aria-label={`${name}: at most ${show(highest)} ${unit}`}
       >
         <path class="area" d={area} />
         <path class="line" d={line} />

@@ -50,7 +50,9 @@ export function useFollowing() {
   }, [runningTurn]);
   useEffect(() => {
     const resized = new ResizeObserver(() => {
-      if (follows.current) toEnd();
+      // An editor that opens stays where it is.
+      const isEditing = content.current?.querySelector(".editor:focus-within");
+      if (follows.current && !isEditing) toEnd();
       measure();
     });
     // The scroller, too: the message field grows and shrinks, and phones show a keyboard.

@@ -16,12 +16,12 @@ export function ModelPicker() {
   ];
   const button = (
     <>
-      <span class="name">{model?.id ?? "…"}</span>
+      <span class="name">{model?.id ?? (session.trouble.value ? "No model" : "…")}</span>
       <Icon name="down" />
     </>
   );
   return (
-    <Menu label={`Model: ${model?.id ?? "none"}`} button={button} buttonClass="quiet picker">
+    <Menu label={model ? `Model: ${model.id}` : "No model"} button={button} buttonClass="quiet picker">
       {(close) => (
         <div class="models">
           {models.length === 0 && <Trouble />}

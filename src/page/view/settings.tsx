@@ -54,7 +54,7 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title="Settings" class="side" keepsInvalid onClose={onClose}>
       <section>
-        <h3>This conversation</h3>
+        <h3>This chat</h3>
         {!draws && <SystemField value={settings.system} onChange={(system) => set({ system })} />}
         <div class="grid">
           {draws && <SizeField value={settings.size} onChange={(size) => set({ size })} />}

@@ -67,6 +67,8 @@ function Guarded({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
+/** What the embedded model can do. */
+const TO_TRY = ["What can you do?", "What is the capital of France?", "What is 17 + 25?", "Tell me a short story."];
 const TO_CHAT = [
   "What is the capital of France?",
   "Explain how a rainbow forms, in three sentences.",
@@ -74,6 +76,10 @@ const TO_CHAT = [
   "Show a Python function that reverses a list.",
 ];
 const TO_DRAW = ["a red circle above a blue square", "a green star left of a yellow heart"];
+
+const isTiny = (model: Model | undefined) => model?.id === "svc-mini";
+const suggestionsFor = (model: Model | undefined) =>
+  model?.use === "image" ? TO_DRAW : isTiny(model) ? TO_TRY : TO_CHAT;
 
 function Welcome() {
   const { session } = usePage();
@@ -93,7 +99,7 @@ function Welcome() {
       <h2>{model?.use === "image" ? "What shall I draw?" : "How can I help?"}</h2>
       {model ? <About model={model} /> : <p class="soft">&nbsp;</p>}
       <ul class="suggestions">
-        {(model?.use === "image" ? TO_DRAW : TO_CHAT).map((text) => (
+        {suggestionsFor(model).map((text) => (
           <li key={text}>
             <button type="button" disabled={!model} onClick={() => session.send(text)}>
               {text}
@@ -101,7 +107,7 @@ function Welcome() {
           </li>
         ))}
       </ul>
-      {model?.id === "svc-mini" && (
+      {isTiny(model) && (
         <p class="soft hint">
           svc-mini is a tiny model that shows how things work. For real work:
           <br />

@@ -12,7 +12,7 @@ import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
 
 export function WatchView() {
-  const { watch } = usePage();
+  const { api, watch } = usePage();
   useEffect(() => watch.start(), []);
   useDroppedFiles();
   const { health, levels, requests, trouble } = watch;
@@ -23,11 +23,23 @@ export function WatchView() {
   return (
     <div class="watch" tabIndex={0} role="region" aria-label="The server">
       <div class="wide column">
-        <Problem text={trouble.value} />
-        <section class="charts" aria-label="Levels">
-          {CHARTS.map(({ valueOf, unit = `of ${contextLength(kvSize)}`, ...chart }) => (
-            <Chart key={chart.name} {...chart} unit={unit} slots={MOMENTS} values={levels.value.map(valueOf)} />
-          ))}
+        {trouble.value && (
+          <div class="trouble">
+            <Problem text={trouble.value} />
+            {api.isKeyDeclined.value && (
+              <button type="button" class="primary" onClick={() => (api.isKeyDeclined.value = false)}>
+                Try again
+              </button>
+            )}
+          </div>
+        )}
+        <section>
+          <h2>Last two minutes</h2>
+          <div class="charts">
+            {CHARTS.map(({ valueOf, unit = kvSize > 0 ? `of ${contextLength(kvSize)}` : "", ...chart }) => (
+              <Chart key={chart.name} {...chart} unit={unit} slots={MOMENTS} values={levels.value.map(valueOf)} />
+            ))}
+          </div>
         </section>
         <section>
           <h2>Engines</h2>

@@ -35,11 +35,11 @@ export async function openTab(
   return { page, wrong };
 }
 
-/** Returns axe's findings that are serious or worse, as `rule: elements`. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** Returns what axe finds wrong, as `impact rule: elements`. */
+export async function axeFindings(page: Page): Promise<string[]> {
   // Through the DevTools protocol, to which the page's content security policy does not apply.
   await page.evaluate(AXE);
-  const violations = await page.evaluate(async () => {
+  return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: Found[] }> } };
     interface Found {
       readonly id: string;
@@ -49,13 +49,10 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     // A colour in transition may lack contrast. Endless animations are of no interest.
     const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
     await Promise.allSettled(ending.map(({ finished }) => finished));
-    return (await axe.run()).violations.map(({ id, impact, nodes }) => ({
-      impact,
-      text: `${impact} ${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
-    }));
+    return (await axe.run()).violations.map(
+      ({ id, impact, nodes }) => `${impact} ${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
+    );
   });
-  for (const { text } of violations) console.log(`      axe: ${text}`);
-  return violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ text }) => text);
 }
 
 export const scheme = (page: Page, value: "light" | "dark"): Promise<void> =>
@@ -101,7 +98,7 @@ export async function choose(page: Page, model: string): Promise<void> {
     await choice.click();
     break;
   }
-  await until(page, `document.querySelector(".picker").innerText.startsWith(${JSON.stringify(model)})`);
+  await until(page, `document.querySelector(".picker")?.innerText.startsWith(${JSON.stringify(model)})`);
 }
 
 /** Presses the button with this name in the last turn, or in the element that `within` selects. */

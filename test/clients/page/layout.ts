@@ -70,6 +70,23 @@ export async function checkLayout(browser: Browser, url: string): Promise<void> 
     await shot(page, "long-name");
     await page.setViewport({ width: 1280, height: 820 });
   });
+  await check("the charts fill their rows on every screen", async () => {
+    await page.click('.places a[href="#watch"]');
+    await page.waitForSelector(".watch .chart");
+    for (const width of [360, 412, 768, 1280, 1920]) {
+      await page.setViewport({ width, height: 740 });
+      const short = await page.$eval(".charts", (row) => {
+        const boxes = [...row.children].map((one) => one.getBoundingClientRect());
+        const { right } = row.getBoundingClientRect();
+        const ends = boxes.filter(({ top }, at) => boxes[at + 1]?.top !== top);
+        return ends.map((end) => right - end.right).filter((gap) => Math.abs(gap) > 1);
+      });
+      same(short, []);
+    }
+    await page.setViewport({ width: 1280, height: 820 });
+    await page.goBack();
+    await page.waitForSelector("#message");
+  });
   await check("text from right to left is laid out so, and code within is not", async () => {
     await page.click(".button.new");
     await page.waitForSelector(".suggestions button:enabled");

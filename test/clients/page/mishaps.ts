@@ -136,7 +136,7 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.type("dialog textarea.mono", "42");
     for (let tries = 0; tries < 3; tries++) await page.keyboard.press("Escape");
     await press(page, "Close", "dialog");
-    await until(page, `document.querySelector("dialog small.error").innerText.includes("an object with a name")`);
+    await until(page, `document.querySelector("dialog small.error")?.innerText.includes("an object with a name")`);
     await retype(page, "dialog textarea.mono", '{"name": "look"}');
     await retype(page, 'dialog input[type="number"]', "9");
     await press(page, "Close", "dialog");
@@ -156,8 +156,8 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
   await check("a message that cannot be shown does not take the others with it", async () => {
     await page.evaluate(storeBroken);
     await page.goto(`${url}/#chat/broken0`);
-    await until(page, `document.querySelector(".thread").innerText.includes("This message cannot be shown.")`);
-    const shown = `document.querySelector(".thread").innerText`;
+    await until(page, `document.querySelector(".thread")?.innerText.includes("This message cannot be shown.")`);
+    const shown = `document.querySelector(".thread")?.innerText`;
     await until(page, `${shown}.includes("A good question") && ${shown}.includes("Another question")`);
   });
   await check("an export that fails says why", async () => {
@@ -170,7 +170,7 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     });
     await press(page, "Settings", ".top");
     await press(page, "Export all", "dialog");
-    await until(page, `document.querySelector("dialog").innerText.includes("The database cannot be read.")`);
+    await until(page, `document.querySelector("dialog")?.innerText.includes("The database cannot be read.")`);
     await page.keyboard.press("Escape");
   });
   await check("an export waits until the browser has room for its file, and says how many it saved", async () => {
@@ -184,14 +184,14 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     });
     await press(page, "Settings", ".top");
     await press(page, "Export all", "dialog");
-    await until(page, `document.querySelector("dialog").innerText.includes("1 file saved.") && globalThis.waited`);
+    await until(page, `document.querySelector("dialog")?.innerText.includes("1 file saved.") && globalThis.waited`);
     await page.keyboard.press("Escape");
   });
   await check("a search that finds no chat says so", async () => {
     await page.reload();
     await page.waitForSelector(".chats [type=search]");
     await page.type(".chats [type=search]", "nothing like it");
-    await until(page, `document.querySelector(".chats").innerText.includes("No chat has these words in its name.")`);
+    await until(page, `document.querySelector(".chats")?.innerText.includes("No chat has these words in its name.")`);
   });
   await check("Escape in the search empties it, and stops an answer only where it is empty", async () => {
     await say(page, "Something endless");

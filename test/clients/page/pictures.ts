@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from "puppeteer-core";
 import { check, equal, ok, same } from "../checks.ts";
-import { choose, openTab, press, seriousFindings, shot, until } from "./browser.ts";
+import { choose, openTab, press, axeFindings, shot, until } from "./browser.ts";
 
 interface Picture {
   readonly name: string;
@@ -123,7 +123,7 @@ export async function checkPictures(browser: Browser, url: string): Promise<void
     await shot(page, "phone-pictures");
     await page.$eval("#message", (one) => one.focus());
     await page.keyboard.sendCharacter("a long text\n".repeat(40));
-    same(await seriousFindings(page), []);
+    same(await axeFindings(page), []);
     for (const view of [narrow, wide]) {
       await page.setViewport({ ...view, isMobile: true, hasTouch: true });
       const bottom = await page.$eval('.composer [aria-label="Send"]', (one) => one.getBoundingClientRect().bottom);

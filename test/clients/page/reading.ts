@@ -54,6 +54,29 @@ export async function checkReading(browser: Browser, url: string): Promise<void>
     await page.keyboard.press("Escape");
     await answered(page, "stopped");
   });
+  await check("an editor that opens in a chat that just fits is seen from its top", async () => {
+    const { page: other } = await openTab(browser, url);
+    try {
+      await other.setViewport({ width: 700, height: 2000 });
+      await other.goto(url);
+      await choose(other, "script/script");
+      await say(other, "everything");
+      await answered(other);
+      const spare = await other.$eval(".thread", (thread) => {
+        const last = thread.querySelector(".turn:last-child");
+        return thread.getBoundingClientRect().bottom - (last?.getBoundingClientRect().bottom ?? 0) - 32;
+      });
+      await other.setViewport({ width: 700, height: Math.ceil(2000 - spare) });
+      await Bun.sleep(300);
+      await press(other, "Edit", ".turn.user");
+      await other.waitForSelector(".editor textarea");
+      await Bun.sleep(300);
+      ok(await other.$eval(".editor", (one) => one.getBoundingClientRect().top >= 56), "its top is covered");
+    } finally {
+      await other.close();
+      await page.bringToFront();
+    }
+  });
   await check("another version of a turn is shown where that turn is", async () => {
     await press(page, "Edit", ".turn:first-child");
     await page.waitForSelector(".editor textarea");

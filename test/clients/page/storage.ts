@@ -58,7 +58,7 @@ async function checkFullStorage(browser: Browser, url: string): Promise<void> {
   const room = (limit?: { readonly quotaSize: number }) =>
     devtools.send("Storage.overrideQuotaForOrigin", { origin: url, ...limit });
   const told = `(document.querySelector(".composer .error")?.innerText ?? "")`;
-  const shows = (text: string) => until(page, `document.querySelector(".thread").innerText.includes("${text}")`);
+  const shows = (text: string) => until(page, `document.querySelector(".thread")?.innerText.includes("${text}")`);
   await page.goto(url);
   await page.waitForSelector(".suggestions button:enabled");
   await choose(page, "script/script");
@@ -107,9 +107,9 @@ async function checkWithoutDatabase(browser: Browser, url: string): Promise<void
   await check("a window without a database says that it keeps no chats", async () => {
     await page.evaluateOnNewDocument(() => Reflect.deleteProperty(globalThis, "indexedDB"));
     await page.goto(url);
-    await until(page, `document.querySelector(".sidebar").innerText.includes("This window keeps no chats.")`);
+    await until(page, `document.querySelector(".sidebar")?.innerText.includes("This window keeps no chats.")`);
     await press(page, "Settings", ".top");
-    await until(page, `document.querySelector("dialog").innerText.includes("This window keeps no chats:")`);
+    await until(page, `document.querySelector("dialog")?.innerText.includes("This window keeps no chats:")`);
     await until(
       page,
       `[...document.querySelectorAll("dialog button")].some((b) => b.innerText.trim() === "Import" && b.disabled)`,
