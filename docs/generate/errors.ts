@@ -1,11 +1,11 @@
 // Generates the page of error codes.
 
 import { chatErrors, messagesError } from "../../src/contract/errors.ts";
-import { ERROR_CODES, SvcError, type ErrorCode } from "../../src/domain/errors.ts";
+import { ERROR_MEANINGS, SvcError, type ErrorCode } from "../../src/domain/errors.ts";
 import { page, table } from "./table.ts";
 
 export function errorsPage(): string {
-  const rows = Object.entries(ERROR_CODES).map(([name, meaning]) => {
+  const rows = Object.entries(ERROR_MEANINGS).map(([name, meaning]) => {
     const code = name as ErrorCode;
     const { status, type, retry } = chatErrors[code];
     const messages = messagesError(new SvcError(code, ""), "").error.type;

@@ -171,19 +171,22 @@ function readShort(argument: string, next: Next, values: GivenValues, flags: rea
 }
 
 /** A long name with one dash; in letters alone, so that it is no letter with a number or a path as its value. */
-const wordOf = (argument: string): string => /^-([a-z][a-z-]{2,})(?:=|$)/.exec(argument)?.[1] ?? "";
+const wordOf = (argument: string): string => /^-([a-z][a-z-]{2,})(?:=|$)/i.exec(argument)?.[1] ?? "";
 
 /** Throws UsageError for the name of an option after a single dash: -model would be -m with the file "odel". */
 function checkDashes(argument: string, flags: readonly Flag[]): void {
   const word = wordOf(argument);
-  if (longNames(flags).includes(word)) throw new UsageError(`Unknown option -${word}. Did you mean --${word}?`);
+  const name = word.toLowerCase();
+  if (longNames(flags).includes(name)) throw new UsageError(`Unknown option -${word}. Did you mean --${name}?`);
 }
 
 function unknownShort(argument: string, letter: string, flags: readonly Flag[]): UsageError {
   const word = wordOf(argument);
   const meant = word === "" ? "" : didYouMean(word, longNames(flags), "--");
   if (meant !== "") return new UsageError(`Unknown option -${word}.${meant}`);
-  const known = [...options.flatMap(({ aliases = [] }) => aliases), ...flags.map(({ short }) => short), "h", "V"];
+  if (letter === "h") return new UsageError("-h takes no value. Did you mean -H?");
+  if (letter === "V") return new UsageError("-V takes no value.");
+  const known = [...options.flatMap(({ aliases = [] }) => aliases), ...flags.map(({ short }) => short)];
   const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
   return new UsageError(`Unknown option -${letter}.${known.includes(other) ? ` Did you mean -${other}?` : ""}`);
 }

@@ -40,7 +40,7 @@ export function banner(
   const lines: Line[] = [
     ["model", `${model.id} (${model.description}; ${size})`],
     ["context", contextText(model, config.parallel, context)],
-    ...cacheLine(context),
+    ...cacheLine(context, config),
     ["device", model.device],
     ["threads", threadsText(config, cores)],
     ["supports", abilities(model)],
@@ -112,16 +112,22 @@ function contextText({ context, maxModelLen }: ModelInfo, parallel: number, { no
 }
 
 /** Sliding windows take less than is counted, and recurrent models nothing. */
-function cacheLine({ kvMode, kvBytes, kvReason = "--kv-mode" }: Runtime["context"]): Line[] {
-  if (kvBytes === 0) return [];
+function cacheLine(context: Runtime["context"], asked: Pick<Config, "kvMode">): Line[] {
+  const { kvMode, kvBytes, kvReason = "--kv-mode" } = context;
+  // A layout that was asked for in vain is told even then.
+  if (kvBytes === 0) return asked.kvMode === "paged" ? [["KV cache", `none (${kvReason})`]] : [];
   const size = kvMode === "paged" ? `${memorySize(kvBytes)} when full` : `at most ${memorySize(kvBytes)}`;
   return [["KV cache", `${kvMode}, ${size} (${kvReason})`]];
 }
 
-function threadsText({ threads }: Pick<Config, "threads">, { count, isShare }: UsableCores): string {
-  if (threads !== undefined) return `at most ${threads} (--threads)`;
-  return `at most ${count} (${isShare ? "the share of this container or service" : "the physical cores"})`;
-}
+const LIMITS: Readonly<Record<UsableCores["limit"], string>> = {
+  physical: "the physical cores",
+  share: "the share of this container or service",
+  allowed: "the cores that svc may use",
+};
+
+const threadsText = ({ threads }: Pick<Config, "threads">, { count, limit }: UsableCores): string =>
+  threads === undefined ? `at most ${count} (${LIMITS[limit]})` : `at most ${threads} (--threads)`;
 
 /** Returns a warning when the server listens beyond loopback without requiring a key, else an empty string. */
 export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {

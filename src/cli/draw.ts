@@ -12,9 +12,9 @@ import { inlineImage } from "./inline-image.ts";
 import { wordsOrInput } from "./piped-input.ts";
 import { commandProgress, type ProgressLine } from "./progress-line.ts";
 import { writeOut } from "./write-out.ts";
-import { expectFileName, formatOf, writeResult } from "./write-result.ts";
+import { expectFileName, formatOf, unknownFormat, writeResult } from "./write-result.ts";
 
-const OPTIONS = { output_format: "--format", n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
+const OPTIONS = { n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
 
 const MEASURE = {
   amount: (done: number, total: number | undefined) => (total === undefined ? "" : `step ${done} of ${total}`),
@@ -36,6 +36,7 @@ export async function draw(config: Config, words: readonly string[], flags: Flag
   const seed = wholeNumber("--seed", flags.seed);
   const steps = wholeNumber("--steps", flags.steps);
   const format = formatOf(flags, IMAGE_FORMATS, { jpg: "jpeg" }) ?? "png";
+  if (!IMAGE_FORMATS.some((one) => one === format)) throw unknownFormat(format, IMAGE_FORMATS);
   const show = process.stdout.isTTY && format === "png" ? inlineImage(processEnvironment()) : undefined;
   if (output === undefined && process.stdout.isTTY && !show) {
     throw new ExitError("usage", "svc draw writes an image: name a file with -o, or pipe it into a program.");

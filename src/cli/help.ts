@@ -46,8 +46,7 @@ export const COMMON_OPTIONS = [
 /** Sources of values, highest precedence first. */
 const PRECEDENCE = ["command line", "environment", "config file", "default"];
 
-const DEFAULTS =
-  "Defaults are in brackets. A config file and environment variables can set options, too: see --help-all.";
+const DEFAULTS = "Defaults are in brackets. A config file and environment variables can set options, too";
 
 const title = () => `svc ${version}: local AI models behind one HTTP server`;
 
@@ -66,7 +65,7 @@ ${entry("-h, --help", "Show this help; after a command, the help of that command
 ${entry("    --help-all", `Show all ${options.length} options.`, width)}
 ${entry("-V, --version", "Show the version.", width)}
 
-${wrapped(DEFAULTS, width, 0).join("\n")}
+${wrapped(`${DEFAULTS}: see --help-all.`, width, 0).join("\n")}
 `;
 }
 
@@ -121,7 +120,7 @@ export function commandHelp(name: CommandName, width = USUAL_WIDTH): string {
   const usage = `Usage: ${callOf(name)}\n\n${wrapped(sentence, width, 0).join("\n")}\n`;
   const shown = examples.length === 0 ? "" : `\nExamples:\n${examples.map((call) => `  ${call}\n`).join("")}`;
   const more = isServe
-    ? `svc --help-all shows all ${options.length} options.`
+    ? `${wrapped(`${DEFAULTS}.`, width, 0).join("\n")}\nsvc --help-all shows how, and all ${options.length} options.`
     : "The options of svc apply as well: svc --help-all.";
   return `${usage}${listed}${shown}\n${more}\n`;
 }

@@ -142,7 +142,7 @@ export const givenPaths = (config: Config): string[] =>
   namesIn(config).filter((name) => isAbsolute(name) && (config.speculation || name !== config.draft));
 
 /** Options of the model that the server loads from the start. */
-const OF_SERVED: readonly string[] = ["model", "mmproj", "draft", "lora"];
+const OF_SERVED: readonly (keyof typeof modelOptions)[] = ["model", "mmproj", "draft", "lora"];
 
 /** Returns the names and paths of models and adapters in the options that a server uses. */
 function namesIn(config: Config): string[] {

@@ -46,7 +46,7 @@ export function reachable(
 
 /**
  * Returns the machine's network addresses, the most likely first: those on the default routes, other ones, those of
- * tunnels. IPv4 if there are any; internal networks only if there are no others.
+ * tunnels. IPv4 if there are any, for tunnels and the rest each; internal networks only if there are no others.
  */
 export function lanAddresses(interfaces = ownNetworks(), routed: readonly string[] = []): string[] {
   const all = Object.entries(interfaces).flatMap(([name, addresses = []]) =>
@@ -56,10 +56,15 @@ export function lanAddresses(interfaces = ownNetworks(), routed: readonly string
   );
   const outer = all.filter(({ rank }) => rank < RANKS.internal);
   const shown = (outer.length > 0 ? outer : all).toSorted((one, other) => one.rank - other.rank);
-  const [v4 = [], v6 = []] = [true, false].map((wanted) =>
-    shown.map(({ address }) => address).filter((address) => isIPv4(address) === wanted),
+  const [tunnels = [], rest = []] = [true, false].map((wanted) =>
+    shown.filter(({ rank }) => (rank === RANKS.tunnel) === wanted).map(({ address }) => address),
   );
-  return v4.length > 0 ? v4 : v6;
+  return [...ofOneFamily(rest), ...ofOneFamily(tunnels)];
+}
+
+function ofOneFamily(addresses: readonly string[]): readonly string[] {
+  const v4 = addresses.filter((address) => isIPv4(address));
+  return v4.length > 0 ? v4 : addresses;
 }
 
 const RANKS = { routed: 0, other: 1, tunnel: 2, internal: 3 };

@@ -123,9 +123,11 @@ export async function createGatewayServices(
   return services(files, setup, systemEngine(setup));
 }
 
+type GivenKind = "chat" | "embedding" | "whisper" | "images" | "upscalers" | "kokoro" | "ppocr";
+
 /** Reads the files of models that are loaded on first use, or of `only` some. Throws when one is unusable. */
-export function givenFiles(config: Config, only?: readonly string[]) {
-  const needs = (kind: string) => only?.includes(kind) ?? true;
+export function givenFiles(config: Config, only?: readonly GivenKind[]) {
+  const needs = (kind: GivenKind) => only?.includes(kind) ?? true;
   return {
     chat: needs("chat") ? readChatFiles(config) : [],
     embedding: needs("embedding") ? readEmbeddingFiles(config) : [],
@@ -134,7 +136,7 @@ export function givenFiles(config: Config, only?: readonly string[]) {
     upscalers: needs("upscalers") ? readUpscaleFiles(config) : [],
     kokoro: needs("kokoro") ? findKokoro(config) : undefined,
     ppocr: needs("ppocr") ? findPpocr(config) : undefined,
-  };
+  } satisfies Record<GivenKind, unknown>;
 }
 
 /** Files that are checked before anything is unpacked. */

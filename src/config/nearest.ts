@@ -4,19 +4,22 @@
 const FARTHEST = 3;
 
 /**
- * Returns the candidate with the fewest edits from `word`, with a lower limit for short words. If none is near enough,
- * returns a candidate with the same part before the first hyphen, or undefined.
+ * Returns the candidate with the fewest edits from `given`, with a lower limit for short words; capitals do not matter.
+ * If none is near enough, returns a candidate with the same part before the first hyphen, or undefined.
  */
-export function nearest(word: string, candidates: readonly string[]): string | undefined {
-  const limit = Math.min(FARTHEST, Math.max(1, Math.floor(word.length / 3)));
+export function nearest(given: string, candidates: readonly string[]): string | undefined {
+  const word = given.toLowerCase();
+  // A single letter is one edit from every other.
+  const limit = word.length < 2 ? 0 : Math.min(FARTHEST, Math.max(1, Math.floor(word.length / 3)));
   const ranked = candidates
-    .map((candidate) => ({ candidate, far: distance(word, candidate) }))
+    .map((candidate) => ({ candidate, lower: candidate.toLowerCase() }))
+    .map(({ candidate, lower }) => ({ candidate, lower, far: distance(word, lower) }))
     .sort((a, b) => a.far - b.far);
   if (ranked[0] && ranked[0].far <= limit) return ranked[0].candidate;
   const [first = ""] = word.split("-");
   return first.length < 3 || first === word
     ? undefined
-    : ranked.find(({ candidate }) => candidate.split("-")[0] === first)?.candidate;
+    : ranked.find(({ lower }) => lower.split("-")[0] === first)?.candidate;
 }
 
 /** Returns the number of edits between two words; swapping two letters is one edit (optimal string alignment). */

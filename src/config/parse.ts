@@ -23,7 +23,7 @@ export const isGiven = (value: OptionValue | undefined): boolean =>
 export function parseValue(option: Option, given: unknown, origin: string): OptionValue {
   const value = option.read(given);
   if (value !== undefined) return value;
-  const meant = typeof given === "string" ? didYouMean(given.toLowerCase(), option.choices ?? []) : "";
+  const meant = typeof given === "string" ? didYouMean(given, option.choices ?? []) : "";
   throw new UsageError(
     `${origin} must be ${option.wanted}, not ${option.secret ? "what was given" : describe(given, option)}.${meant}`,
   );

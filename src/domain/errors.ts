@@ -1,7 +1,7 @@
 // The closed set of error codes. `contract/errors.ts` maps each code to a status and a type per dialect.
 
 /** The error codes, and for users, in Markdown: what each means and what to do. */
-export const ERROR_CODES = {
+export const ERROR_MEANINGS = {
   invalid_json: "The body is not JSON, or nested too deep, or has too many values.",
   invalid_type: "A field has the wrong type; `param` names it.",
   invalid_value: "A field has a value that is not allowed; the message names the limit.",
@@ -45,7 +45,7 @@ export const ERROR_CODES = {
   internal_error: "A bug in svc. Please report it.",
 } as const;
 
-export type ErrorCode = keyof typeof ERROR_CODES;
+export type ErrorCode = keyof typeof ERROR_MEANINGS;
 
 /** Why a request is rejected with `server_busy`. */
 export const BUSY_REASONS = ["queue_full", "queue_tokens", "queue_timeout", "deadline"] as const;

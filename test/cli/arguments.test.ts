@@ -187,6 +187,13 @@ describe("mistakes", () => {
     [["say", "Hello", "-output", "a.wav"], "Unknown option -output. Did you mean --output?"],
     [["-hots", "0.0.0.0"], "Unknown option -hots. Did you mean --host?"],
     [["-help"], "Unknown option -help. Did you mean --help?"],
+    [["-Threads", "4"], "Unknown option -Threads. Did you mean --threads?"],
+    [["-Version"], "Unknown option -Version. Did you mean --version?"],
+    [["-Thraeds", "4"], "Unknown option -Thraeds. Did you mean --threads?"],
+    [["-h0.0.0.0"], "-h takes no value. Did you mean -H?"],
+    [["-V2"], "-V takes no value."],
+    [["--LOG-LEVEL", "debug"], "Unknown option --LOG-LEVEL. Did you mean --log-level?"],
+    [["--kv-type", "9"], '--kv-type must be one of f16, q8_0, q4_0, f32, bf16, 8, 4, 16, not "9".'],
     [["--versoin"], "Unknown option --versoin. Did you mean --version?"],
     [
       ["--log-level", "Debig"],

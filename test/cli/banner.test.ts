@@ -3,6 +3,7 @@ import { banner, exposure, gatewayBanner } from "../../src/cli/banner.ts";
 import type { Reachable } from "../../src/cli/reachable.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import type { ModelInfo } from "../../src/domain/model.ts";
+import type { UsableCores } from "../../src/engine/process/machine.ts";
 import type { ContextChoice } from "../../src/model/context.ts";
 
 const config = resolveConfig([], { HOME: "/home/ada" });
@@ -35,7 +36,7 @@ const size = {
 };
 const choice = { ...size, kvMode: "unified" } as const;
 const local = { here: "http://127.0.0.1:9999" };
-const cores = { count: 2, isShare: false };
+const cores: UsableCores = { count: 2, limit: "physical" };
 const render = (modelGiven: boolean, addresses: Reachable = local, note?: string) =>
   banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, { addresses, cores });
 
@@ -62,9 +63,18 @@ test("the banner shows the layout of the KV cache with its memory, and the threa
   expect(paged).toContain("  KV cache paged, 8.0 GiB when full (memory is taken as it fills)\n");
   expect(shown({ kvBytes: 2 ** 30 })).toContain("  KV cache unified, at most 1.0 GiB (--kv-mode)\n");
   expect(shown({ kvBytes: 0 })).not.toContain("KV cache");
+  const refused = {
+    context: { ...choice, kvBytes: 0, kvReason: "a paged cache is not possible here" },
+    modelGiven: true,
+  };
+  expect(banner({ ...refused, config: { ...config, kvMode: "paged" } }, model, { addresses: local, cores })).toContain(
+    "  KV cache none (a paged cache is not possible here)\n",
+  );
   expect(paged).toContain("  threads  at most 2 (the physical cores)\n");
-  const share = { cores: { count: 3, isShare: true }, threads: undefined };
+  const share = { cores: { count: 3, limit: "share" } as const, threads: undefined };
   expect(shown({}, share)).toContain("  threads  at most 3 (the share of this container or service)\n");
+  const allowed = { cores: { count: 1, limit: "allowed" } as const, threads: undefined };
+  expect(shown({}, allowed)).toContain("  threads  at most 1 (the cores that svc may use)\n");
   expect(shown({}, { ...share, threads: 7 })).toContain("  threads  at most 7 (--threads)\n");
 });
 

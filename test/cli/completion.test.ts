@@ -30,6 +30,7 @@ async function completed(words: readonly string[], split = parted, first = ""): 
 
 test("the name of a shell that was probably meant is suggested", () => {
   expect(() => completion("bsh")).toThrow('svc completion knows bash, zsh and fish, not "bsh". Did you mean bash?');
+  expect(() => completion("BASH")).toThrow("Did you mean bash?");
   expect(() => completion("tcsh-6")).toThrow(/not "tcsh-6"\.$/);
 });
 

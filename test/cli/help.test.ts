@@ -24,8 +24,8 @@ test("no two options share a spelling", () => {
 
 const widest = (text: string) => Math.max(...text.split("\n").map(({ length }) => length));
 
-test("both helps say that the texts in brackets are defaults, and that options can be set elsewhere", () => {
-  for (const text of [helpText(), fullHelpText()]) {
+test("helps with options say that the texts in brackets are defaults, and that options can be set elsewhere", () => {
+  for (const text of [helpText(), fullHelpText(), commandHelp("serve")]) {
     expect(text).toContain("[9999]");
     expect(text).toContain("Defaults are in brackets");
     expect(text).toMatch(/environment\s+variable/);

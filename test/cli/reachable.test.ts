@@ -56,7 +56,10 @@ describe("addresses on the network", () => {
     if (hasRoute) expect(routed).not.toBeEmpty();
   });
 
-  test("are IPv6 when there are no others", () => {
+  test("are IPv6 when there are no others but those of tunnels", () => {
+    const routed = "2001:db8::5";
+    const interfaces = { lo: loopback, eth0: [at(routed)], tailscale0: [at("100.101.102.103"), at("fd7a::1")] };
+    expect(lanAddresses(interfaces, [routed])).toEqual([routed, "100.101.102.103"]);
     expect(lanAddresses({ lo: loopback, eth0: [at("fe80::1"), at("2001:db8::5")] })).toEqual(["2001:db8::5"]);
     expect(lanAddresses({ lo: loopback })).toEqual([]);
   });

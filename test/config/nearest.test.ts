@@ -10,8 +10,18 @@ test.each([
   ["temprature", "temperature"],
   ["tempretaure", "temperature"],
   ["cache-sizes", "cache-dir"],
+  ["PROT", "port"],
+  ["Cache-Sizes", "cache-dir"],
 ])("%s is recognized as a typo of %s", (word, meant) => {
   expect(nearest(word, words)).toBe(meant);
+});
+
+test("capitals of either word do not matter", () => {
+  expect(nearest("prot", ["MODEL", "PORT"])).toBe("PORT");
+});
+
+test.each(["", "9"])("no letter stands for another: %j", (word) => {
+  expect(nearest(word, ["8", "4", "16"])).toBeUndefined();
 });
 
 test.each(["quit", "part-time", "x", "mine", "nothing-like-it"])("%s is not taken for a typo", (word) => {

@@ -61,7 +61,8 @@ for (const { place, code } of blocks) {
       symlinkSync(BINARY, join(bin, "svc"));
       await writeFixtures(empty);
       const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: root, SVC_CACHE_DIR: cacheDir };
-      const script = `set -e\n${code.replaceAll("9999", String(await freePort()))}\nwait`;
+      // A server that a failed block leaves would hold its output open.
+      const script = `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\nset -e\n${code.replaceAll("9999", String(await freePort()))}\nwait`;
       const { code: status, out, err } = await runToEnd(["bash", "-c", script], { cwd: empty, env });
       expect([status, status === 0 ? "" : `${out}${err}`]).toEqual([0, ""]);
       expect(err).not.toContain("svc: ");

@@ -37,16 +37,20 @@ export const physicalCores = (read: ReadText = readText): number => usableCores(
 
 export interface UsableCores {
   readonly count: number;
-  /** Whether they are the share of a container or service, which is smaller than the machine. */
-  readonly isShare: boolean;
+  /**
+   * Why there are no more: they are all physical cores, the share of a container or service, or what this process may
+   * run on, where that is less or the physical cores are unknown.
+   */
+  readonly limit: "physical" | "share" | "allowed";
 }
 
-/** Returns `physicalCores`, and what limits them. */
-export function usableCores(read: ReadText = readText): UsableCores {
-  const logical = availableParallelism();
-  const cores = Math.min(logical, process.platform === "linux" ? (fromTopology(read) ?? logical) : logical);
+/** Returns `physicalCores`, and what limits them. `logical`: the number of hyper-threads that this process may run on. */
+export function usableCores(read: ReadText = readText, logical = availableParallelism()): UsableCores {
+  const physical = process.platform === "linux" ? fromTopology(read) : undefined;
+  const cores = Math.min(logical, physical ?? logical);
   const share = Math.min(...cpuShares(read));
-  return { count: Math.max(1, Math.floor(Math.min(cores, share))), isShare: share < cores };
+  const limit = share < cores ? "share" : cores === physical ? "physical" : "allowed";
+  return { count: Math.max(1, Math.floor(Math.min(cores, share))), limit };
 }
 
 /**

@@ -105,10 +105,19 @@ describe("cores", () => {
 
   test("say whether they are such a share", () => {
     const share = { "/sys/fs/cgroup/cpu.max": "50000 100000\n" };
-    expect(usableCores(kernel(share))).toEqual({ count: 1, isShare: true });
-    expect(usableCores(kernel({}))).toEqual({ count: here, isShare: false });
+    expect(usableCores(kernel(share))).toEqual({ count: 1, limit: "share" });
+    expect(usableCores(kernel({}))).toEqual({ count: here, limit: "allowed" });
     const ample = { "/sys/fs/cgroup/cpu.max": "100000000 100000\n" };
-    expect(usableCores(kernel(ample))).toEqual({ count: here, isShare: false });
+    expect(usableCores(kernel(ample))).toEqual({ count: here, limit: "allowed" });
+  });
+
+  test.skipIf(process.platform !== "linux")("say whether they are all physical ones", () => {
+    const threads = [0, 0, 1, 1].map((core) => `physical id\t: 0\ncore id\t\t: ${core}\n`);
+    const files = kernel({ "/proc/cpuinfo": threads.join("\n") });
+    expect(usableCores(files, 4)).toEqual({ count: 2, limit: "physical" });
+    expect(usableCores(files, 2)).toEqual({ count: 2, limit: "physical" });
+    // The process may run on one of them.
+    expect(usableCores(files, 1)).toEqual({ count: 1, limit: "allowed" });
   });
 
   test("are all cores of the machine without a limit", () => {
