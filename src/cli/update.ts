@@ -52,10 +52,14 @@ export function update(config: Config, { check }: FlagsOf<"update">): Promise<vo
   });
 }
 
+/** Returns whether a package manager installed this executable: Linux's, Homebrew, Scoop or winget. */
+export const isPackaged = (executable: string): boolean =>
+  /^\/usr\/bin\/[^/]+$|[\\/](Cellar|scoop[\\/]apps|WinGet[\\/]Packages)[\\/]/i.test(executable);
+
 /** Throws ExitError when a package manager owns the executable, or its folder is not writable. */
 function expectOwn(executable: string): void {
   const folder = dirname(executable);
-  if (folder === "/usr/bin" || executable.includes("/Cellar/")) {
+  if (isPackaged(executable)) {
     throw new ExitError("usage", `${executable} was installed by a package manager: update svc with that.`);
   }
   try {

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expectRunning, newestArchive } from "../../src/cli/update.ts";
+import { expectRunning, isPackaged, newestArchive } from "../../src/cli/update.ts";
 import { rawServer } from "../gateway/raw-server.ts";
 import { temporaryFolder } from "../support/folders.ts";
 
@@ -63,4 +63,16 @@ test.skipIf(process.platform === "win32")("a new executable needs only chats, an
   );
   const silent = "svc 9.0.0 does not run on this machine; nothing was changed.";
   expect(await refused("self-test*) exit 1 ;;")).toBe(silent);
+});
+
+test.each([
+  ["/usr/bin/svc", true],
+  ["/opt/homebrew/Cellar/svc/1.0.0/bin/svc", true],
+  [String.raw`C:\Users\ada\scoop\apps\svc\current\svc.exe`, true],
+  [String.raw`C:\Users\ada\AppData\Local\Microsoft\WinGet\Packages\svc_x\svc.exe`, true],
+  ["/usr/local/bin/svc", false],
+  ["/home/ada/.local/bin/svc", false],
+  [String.raw`C:\Users\ada\svc\svc.exe`, false],
+])("what a package manager installed is left to it: %s", (executable, expected) => {
+  expect(isPackaged(executable)).toBe(expected);
 });
