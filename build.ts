@@ -30,7 +30,7 @@ const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
   all      dist/svc, the one executable
   slim     all, and dist/svc-slim, which downloads what most people do not need
   package  slim, and dist/release: what this platform adds to a release
-  release  completes dist/release, when the files of all platforms are there: checksums, installer, formula
+  release  completes dist/release, when the files of all platforms are there: checksums, installer, manifests for package managers
   bench    native, the programs of llama.cpp and whisper.cpp to compare with, with the same libraries, Kokoro and SmolLM2 (some minutes, once)
   notes    prints the notes of this version's release, which CHANGELOG.md must have
   docs     docs/reference, from the code; needs no library`;

@@ -9,7 +9,8 @@ import { BuildError } from "../vendor/run.ts";
 export function notesOf(changelog: string, version: string): string {
   const [, ...sections] = changelog.split(/^## /m);
   const own = sections.find((section) => /^\S*/.exec(section)?.[0] === version);
-  const notes = own?.slice(own.indexOf("\n")).trim() ?? "";
+  const [, ...lines] = own?.split("\n") ?? [];
+  const notes = lines.join("\n").trim();
   if (notes !== "") return notes;
   throw new BuildError(
     `CHANGELOG.md has no section about ${version}, and a release's notes are that section. Name it "## ${version}" instead of "## Unreleased".`,

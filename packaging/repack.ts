@@ -11,24 +11,34 @@ const AR_MAGIC = "!<arch>\n";
 const MEMBER_BYTES = 60;
 const LEAD_BYTES = 96;
 
+/** Members of a deb that nfpm neither compressed nor signed: these once each, in any order. */
+const MEMBERS = [/^debian-binary$/, /^control\.tar(\.\w+)?$/, /^data\.tar$/];
+
 /** Tags of an rpm's header and of its signature. */
 const TAGS = { compressor: 1125, flags: 1126, digest: 5092 } as const;
 const SIGNED = { sha256: 273, size: 1000, contents: 1007 } as const;
 
-/** Packs a deb whose contents nfpm did not compress. `xz`: its command. Throws BuildError. */
+/** Packs a deb whose contents nfpm did not compress, and which is not signed. `xz`: its command. Throws BuildError. */
 export async function repackDeb(path: string, xz: readonly string[]): Promise<void> {
   const deb = readFileSync(path);
   const pieces: Uint8Array[] = [Buffer.from(AR_MAGIC)];
+  const names: string[] = [];
   for (let at = AR_MAGIC.length; at < deb.length;) {
     const header = deb.toString("latin1", at, at + MEMBER_BYTES);
     const size = Number(header.slice(48, 58));
     const content = deb.subarray(at + MEMBER_BYTES, at + MEMBER_BYTES + size);
     at = alignedTo(2, at + MEMBER_BYTES + size);
-    const isContents = header.startsWith("data.tar ");
+    const name = header.slice(0, 16).trimEnd();
+    names.push(name);
+    const isContents = name === "data.tar";
     const packed = isContents ? await compressed(content, xz) : content;
     const named = isContents ? "data.tar.xz".padEnd(16) : header.slice(0, 16);
     const written = `${named}${header.slice(16, 48)}${String(packed.length).padEnd(10)}${header.slice(58)}`;
     pieces.push(Buffer.from(written, "latin1"), packed, Buffer.alloc(packed.length % 2, "\n"));
+  }
+  const isUsual = names.length === MEMBERS.length && MEMBERS.every((wanted) => names.some((name) => wanted.test(name)));
+  if (!isUsual) {
+    throw new BuildError(`${path} must have uncompressed contents and no signature; its members: ${names.join(", ")}.`);
   }
   replace(path, pieces);
 }

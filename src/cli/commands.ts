@@ -170,9 +170,10 @@ const commands = {
     flags: [{ name: "check", help: "Only report whether there is a newer release." }],
   },
   "self-test": {
-    usage: "[options]",
-    help: "start the server on a free port, try the main routes and each model inside svc, and stop",
+    usage: "[options] [--chats]",
+    help: "start the server on a free port, try the main routes, the model of --model and each model inside svc, and stop",
     most: 0,
+    flags: [{ name: "chats", help: "Try only the chat models." }],
   },
   completion: {
     usage: "bash|zsh|fish",

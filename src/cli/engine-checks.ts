@@ -4,6 +4,7 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import { availableMemory } from "../engine/process/machine.ts";
 import { whyMissing } from "./components.ts";
 import { ALL_MINILM, WHISPER_BASE } from "./engines.ts";
+import { ask, send } from "./self-test-request.ts";
 
 /** Part of a self-test. */
 export interface Check {
@@ -30,27 +31,28 @@ const PICTURE_TEXT = "It reads text";
 /** An image of one colour has fewer bytes. */
 const LEAST_IMAGE_BYTES = 1000;
 const PNG_SIGNATURE = [0x89, 0x50, 0x4e, 0x47];
-/** The voice, whose engine is the largest, needs 300 MB. A machine that has less must not fail, or it could not update. */
-const LEAST_FREE_BYTES = 400e6;
-/** Milliseconds that a check may take: a slow machine needs most of a minute to load a model and compute. */
-const PATIENCE_MS = 120_000;
+/**
+ * Bytes that each engine takes while it computes, rounded up. Those before it are still loaded. A check that has less is
+ * left out: the kernel would kill a process, perhaps another program's.
+ */
+const NEEDED = { embeddings: 100e6, speech: 300e6, transcription: 300e6, recognition: 150e6, drawing: 250e6 };
 
 /**
  * Returns one check for each model that the server at `url` has from this program. They are made in this order.
- * `freeBytes`: the memory that is free before the first.
+ * `freeBytes`: returns the memory that is free at the moment.
  */
-export function engineChecks(url: string, native: NativeFiles, freeBytes = availableMemory()): readonly Check[] {
+export function engineChecks(url: string, native: NativeFiles, freeBytes = () => availableMemory()): readonly Check[] {
   const { embeddedEmbeddings, embeddedVoice, embeddedTranscription, embeddedTessdata, imageLibrary } = native;
   let recording: Blob | undefined;
-  const unless = (path: string | undefined) => () => {
+  const unless = (path: string | undefined, needed: number) => () => {
     if (path === undefined) return "not in this build";
     const reason = whyMissing(path);
-    return reason ?? (freeBytes < LEAST_FREE_BYTES ? "less than 400 MB of memory are free" : undefined);
+    return reason ?? (freeBytes() < needed ? `less than ${needed / 1e6} MB of memory are free` : undefined);
   };
   return [
     {
       name: "POST /v1/embeddings",
-      skipped: unless(embeddedEmbeddings),
+      skipped: unless(embeddedEmbeddings, NEEDED.embeddings),
       async work() {
         const response = await ask(url, "/v1/embeddings", { model: ALL_MINILM.id, input: SENTENCE });
         const { data } = (await response.json()) as { data: { embedding: (number | null)[] }[] };
@@ -63,7 +65,7 @@ export function engineChecks(url: string, native: NativeFiles, freeBytes = avail
     },
     {
       name: "POST /v1/audio/speech",
-      skipped: unless(embeddedVoice),
+      skipped: unless(embeddedVoice, NEEDED.speech),
       async work() {
         const response = await ask(url, "/v1/audio/speech", {
           model: "hibari",
@@ -76,7 +78,8 @@ export function engineChecks(url: string, native: NativeFiles, freeBytes = avail
     },
     {
       name: "POST /v1/audio/transcriptions",
-      skipped: () => unless(embeddedTranscription)() ?? (recording ? undefined : "nothing was spoken"),
+      skipped: () =>
+        unless(embeddedTranscription, NEEDED.transcription)() ?? (recording ? undefined : "nothing was spoken"),
       async work() {
         const form = new FormData();
         form.set("model", WHISPER_BASE.id);
@@ -90,7 +93,7 @@ export function engineChecks(url: string, native: NativeFiles, freeBytes = avail
     },
     {
       name: "POST /v1/vision/ocr",
-      skipped: unless(embeddedTessdata),
+      skipped: unless(embeddedTessdata, NEEDED.recognition),
       async work() {
         const body = { data: PICTURE, languages: ["en"], response_format: "text" };
         const read = (await (await ask(url, "/v1/vision/ocr", body)).text()).trim();
@@ -100,7 +103,7 @@ export function engineChecks(url: string, native: NativeFiles, freeBytes = avail
     },
     {
       name: "POST /v1/images/generations",
-      skipped: unless(imageLibrary),
+      skipped: unless(imageLibrary, NEEDED.drawing),
       async work() {
         const body = { model: "svc-draw", prompt: "a red circle", seed: 1, output_format: "png" };
         const response = await ask(url, "/v1/images/generations", body);
@@ -112,15 +115,4 @@ export function engineChecks(url: string, native: NativeFiles, freeBytes = avail
       },
     },
   ];
-}
-
-const ask = (url: string, path: string, body: object): Promise<Response> =>
-  send(url, path, { headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
-
-/** Sends a POST request. Throws an Error with the message of an answer that is one. */
-async function send(url: string, path: string, init: RequestInit): Promise<Response> {
-  const response = await fetch(`${url}${path}`, { method: "POST", signal: AbortSignal.timeout(PATIENCE_MS), ...init });
-  if (response.ok) return response;
-  const { error } = (await response.json()) as { error?: { message?: string } };
-  throw new Error(`status ${response.status}, ${error?.message}`);
 }

@@ -23,6 +23,8 @@ export interface ImageFiles {
 }
 
 const DEMO_SIZE = { width: 128, height: 128 } as const;
+/** Bytes that svc-draw takes while it draws: much more than its files have. */
+const DEMO_BYTES = 150e6;
 /** Milliseconds that the engine may be silent: on a slow machine, one graph node may take that long. */
 const QUIET_MS = 60_000;
 
@@ -101,6 +103,7 @@ function engineWith(count: number, setup: Setup) {
       engine: { ...computeOptions(config, native), imageLibrary, name: id, ...parts },
       model: { id, created },
       quietMs: QUIET_MS,
+      ...(parts.demo && { needBytes: DEMO_BYTES }),
       files: parts.demo ? [] : [parts.modelPath],
       ...whileUsed(setup, imageLibrary),
     });

@@ -136,7 +136,7 @@ const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start:
   rm: async ({ config, operand }) => (await import("./rm.ts")).removeModel(config, operand),
   worker: async ({ config, flags }) => (await import("./worker.ts")).serveDevices(config, flags),
   update: async ({ config, flags }) => (await import("./update.ts")).update(config, flags),
-  "self-test": async ({ config }) => (await import("./self-test.ts")).selfTest(config),
+  "self-test": async ({ config, flags }) => (await import("./self-test.ts")).selfTest(config, flags),
 };
 
 const isRun = (action: CommandLine["action"]): action is keyof typeof runs => Object.hasOwn(runs, action);

@@ -1,18 +1,24 @@
 // `svc self-test`: checks that this executable works here: starts on a free port, tries the main routes and each model
 // inside the program, stops.
 
+import { devNull } from "node:os";
 import type { Config } from "../config/config.ts";
+import { processEnvironment } from "../config/environment.ts";
+import { resolveConfig } from "../config/resolve.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { createApp } from "../http/app.ts";
 import { listen } from "../http/server.ts";
+import type { FlagsOf } from "./commands.ts";
 import { engineChecks, type Check } from "./engine-checks.ts";
-import { exitCodes } from "./exit-codes.ts";
+import { ExitError } from "./exit-codes.ts";
 import { closeServer } from "./open-server.ts";
-import { createGatewayServices, createRuntime, givenFiles } from "./runtime.ts";
+import { createRuntime, givenFiles } from "./runtime.ts";
+import { ask, send } from "./self-test-request.ts";
 import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 import { writeOut } from "./write-out.ts";
 
+const CHATS = "/v1/chat/completions";
 const QUESTION = {
   messages: [{ role: "user", content: "What is the capital of France?" }],
   temperature: 0,
@@ -21,75 +27,97 @@ const QUESTION = {
 /** A request that is long enough to be still running when it is cancelled. */
 const STORY = { messages: [{ role: "user", content: "Tell me a story." }], stream: true };
 const CANCEL_ATTEMPTS = 3;
-const PATIENCE_MS = 60_000;
 
 /**
- * Prints one line per check: of the model of --model, then of each model inside this program. Returns 0 when none
- * fails, else 1. Throws as `createRuntime` does.
+ * Prints one line per check: of the model of --model, if there is one, then of each model inside this program; with
+ * --chats, only of the chat models. Throws ExitError when a check fails, and as `createRuntime` does.
  */
-export async function selfTest(given: Config): Promise<number> {
-  const config = alone(given);
+export async function selfTest(given: Config, { chats }: FlagsOf<"self-test">): Promise<void> {
+  const ofModel = given.model === undefined ? 0 : await failuresWith(forModel(given));
+  const failures = ofModel + (await failuresWith(withoutOptions(given), chats ? undefined : engineChecks));
+  if (failures > 0) throw new ExitError("failure", failures === 1 ? "1 check failed." : `${failures} checks failed.`);
+}
+
+/** Starts a server, makes the checks, and stops it. Returns how many failed. `others`: more checks, which come last. */
+async function failuresWith(config: Config, others?: typeof engineChecks): Promise<number> {
   const files = givenFiles(config, []);
-  const runtime = config.serveModel
-    ? await withPulled(given, async () => createRuntime(config, undefined, await findWorkers(config), files))
-    : undefined;
-  const services = runtime ?? (await createGatewayServices(config, undefined, files));
-  const server = listen(createApp(services), config, services);
+  const runtime = await withPulled(config, async () =>
+    createRuntime(config, undefined, await findWorkers(config), files),
+  );
+  const server = listen(createApp(runtime), config, runtime);
   const { url } = server;
-  const withoutModel = () => (runtime ? undefined : "--no-model");
-  let isLoaded = false;
-  const chats: readonly Check[] = [
+  const ofModel: readonly Check[] = [
     {
-      name: "POST /v1/chat/completions",
-      work: async () => expectText(await ask(url, QUESTION), '"chat.completion"'),
+      name: "GET /health",
+      work: async () => expectText(await send(url, "/health", { method: "GET" }), '"healthy"'),
+    },
+    {
+      name: `POST ${CHATS}`,
+      work: async () => expectText(await ask(url, CHATS, QUESTION), '"chat.completion"'),
     },
     {
       name: "the same, streamed",
-      work: async () => expectText(await ask(url, { ...QUESTION, stream: true }), "data: [DONE]"),
+      work: async () => expectText(await ask(url, CHATS, { ...QUESTION, stream: true }), "data: [DONE]"),
     },
-    { name: "POST /v1/chat/completions/{id}/cancel", work: () => cancelled(url) },
+    { name: `POST ${CHATS}/{id}/cancel`, work: () => cancelled(url) },
   ];
+  let isLoaded = false;
   const checks: readonly Check[] = [
-    { name: "GET /health", work: async () => expectText(await get(`${url}/health`), '"healthy"') },
-    { name: "GET /v1/models", work: async () => expectText(await get(`${url}/v1/models`), '"data"') },
-    ...chats.map((check) => ({
-      ...check,
-      skipped: () => withoutModel() ?? (isLoaded ? undefined : "the model did not load"),
-    })),
-    ...engineChecks(url, services.native),
+    {
+      name: "GET /v1/models",
+      work: async () => expectText(await send(url, "/v1/models", { method: "GET" }), '"data"'),
+    },
+    // Without the model, all of these would fail for the same reason.
+    ...ofModel.map((check) => ({ ...check, skipped: () => (isLoaded ? undefined : "the model did not load") })),
+    ...(others?.(url, runtime.native) ?? []),
   ];
   try {
-    runtime?.engine.start();
+    runtime.engine.start();
     isLoaded = await isPassed({
       name: "model",
-      skipped: withoutModel,
       work: async () => {
-        const { id, device } = (await runtime?.engine.ready()) ?? {};
+        const { id, device } = await runtime.engine.ready();
         return `${id} on ${device}`;
       },
     });
     let failures = isLoaded ? 0 : 1;
     for (const check of checks) if (!(await isPassed(check))) failures++;
-    return failures === 0 ? exitCodes.ok.code : exitCodes.failure.code;
+    return failures;
   } finally {
-    await closeServer(services, server);
+    await closeServer(runtime, server);
   }
 }
 
-/** Adapts the configuration: only --model is the user's; the other models are those inside this program. */
-function alone({ tls: _tls, traceFile: _ofServer, ...given }: Config): Config {
+/** What any self-test has instead of the user's options. */
+const ALONE = {
+  host: "127.0.0.1",
+  port: 0,
+  apiKeys: [],
+  streaming: true,
+  logLevel: "error",
+  hostVoices: false,
+  // A model can be downloaded with --pull, but no component.
+  fetchComponents: false,
+} as const satisfies Partial<Config>;
+
+/** Keeps the options about the model of --model. Names that the user gives could be those of the models inside svc. */
+function forModel({ tls: _tls, traceFile: _ofServer, ocrData: _ofOthers, ...given }: Config): Config {
+  const lora = given.lora.map((adapter, at) => ({ ...adapter, name: `self-test-${at}` }));
+  return { ...given, ...ALONE, alias: [], lora, ocrEngine: "tesseract", ocrLanguages: [] };
+}
+
+/** Keeps only the options about this machine: what is inside svc is tried as it is, not with models and data of the user. */
+function withoutOptions({ cacheDir, threads, gpuLayers, loadTimeoutMs, engineTimeoutMs }: Config): Config {
   return {
-    ...given,
-    host: "127.0.0.1",
-    port: 0,
-    apiKeys: [],
-    streaming: true,
-    logLevel: "error",
-    hostVoices: false,
-    ocrEngine: "tesseract",
-    ocrLanguages: [],
-    // Nothing is downloaded for a test.
-    fetchComponents: false,
+    ...resolveConfig([], processEnvironment()),
+    ...ALONE,
+    cacheDir,
+    ...(threads !== undefined && { threads }),
+    gpuLayers,
+    loadTimeoutMs,
+    engineTimeoutMs,
+    // There, downloaded data for text recognition would take the place of those inside.
+    modelsDir: devNull,
   };
 }
 
@@ -115,28 +143,19 @@ async function isPassed({ name, skipped, work }: Check): Promise<boolean> {
 async function cancelled(url: string): Promise<string> {
   for (let attempt = 1; attempt <= CANCEL_ATTEMPTS; attempt++) {
     const id = `self-test-${attempt}`;
-    const story = await ask(url, STORY, { "x-request-id": id });
-    const { status } = await post(`${url}/v1/chat/completions/${id}/cancel`);
+    const story = await ask(url, CHATS, STORY, { "x-request-id": id });
+    const isFound = await send(url, `${CHATS}/${id}/cancel`).then(
+      () => true,
+      () => false,
+    );
     const text = await story.text();
-    if (status === 200 && text.includes('"cancelled"') && text.endsWith("data: [DONE]\n\n")) return "stream ended";
+    if (isFound && text.includes('"cancelled"') && text.endsWith("data: [DONE]\n\n")) return "stream ended";
   }
   throw new Error("the stream did not end as cancelled");
 }
 
-const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) });
-
-const post = (url: string, init: { body?: string; headers?: Record<string, string> } = {}) =>
-  fetch(url, { method: "POST", signal: AbortSignal.timeout(PATIENCE_MS), ...init });
-
-const ask = (url: string, body: unknown, headers: Record<string, string> = {}) =>
-  post(`${url}/v1/chat/completions`, {
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  });
-
 async function expectText(response: Response, expected: string): Promise<string> {
   const text = await response.text();
-  if (response.status !== 200) throw new Error(`status ${response.status}`);
   if (!text.includes(expected)) throw new Error(`the answer has no ${expected}`);
   return `${text.length} bytes`;
 }

@@ -52,10 +52,14 @@ export function update(config: Config, { check }: FlagsOf<"update">): Promise<vo
   });
 }
 
+/** Returns whether a package manager installed this executable: Linux's, Homebrew, Scoop or winget. */
+export const isPackaged = (executable: string): boolean =>
+  /^\/usr\/bin\/[^/]+$|[\\/](Cellar|scoop[\\/]apps|WinGet[\\/]Packages)[\\/]/i.test(executable);
+
 /** Throws ExitError when a package manager owns the executable, or its folder is not writable. */
 function expectOwn(executable: string): void {
   const folder = dirname(executable);
-  if (folder === "/usr/bin" || executable.includes("/Cellar/")) {
+  if (isPackaged(executable)) {
     throw new ExitError("usage", `${executable} was installed by a package manager: update svc with that.`);
   }
   try {
@@ -164,21 +168,29 @@ const outputOf = (command: readonly string[], { mostMs, signal, env = {} }: RunL
 };
 
 /**
- * Throws PullError unless the executable prints its version and passes its self-test.
- * The self-test also loads the native libraries, which need more of the host than the executable does.
+ * Throws PullError unless the executable prints its version and passes its self-test of chats, which loads the native
+ * libraries: they need more of the host than the executable does. What else it can do must not keep it from being installed.
  */
-async function expectRunning(path: string, expected: string, folder: string, signal: AbortSignal): Promise<void> {
+export async function expectRunning(
+  path: string,
+  expected: string,
+  folder: string,
+  signal: AbortSignal,
+): Promise<void> {
   // A home of its own keeps the user's options and caches out of the test.
   const env = { HOME: folder, APPDATA: folder, LOCALAPPDATA: folder };
+  let reason = "does not run on this machine";
   try {
     const output = await outputOf([path, "--version"], { mostMs: MOST_MS.version, signal, env });
     if (new TextDecoder().decode(output).startsWith(`svc ${expected} (`)) {
-      await outputOf([path, "self-test"], { mostMs: MOST_MS.selfTest, signal, env });
+      await outputOf([path, "self-test", "--chats"], { mostMs: MOST_MS.selfTest, signal, env });
       return;
     }
-  } catch {
-    // Reported below.
+  } catch (error) {
+    const printed = error instanceof ProgramError ? new TextDecoder().decode(error.output) : "";
+    const failed = /^FAIL +(.*?)\.?$/m.exec(printed)?.[1];
+    if (failed !== undefined) reason = `fails its self-test on this machine (${failed})`;
   }
   signal.throwIfAborted();
-  throw new PullError(`svc ${expected} does not run on this machine; nothing was changed.`);
+  throw new PullError(`svc ${expected} ${reason}; nothing was changed.`);
 }

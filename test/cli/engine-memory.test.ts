@@ -2,9 +2,10 @@
 // process starts.
 
 import { beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { embeddingEngines, launchWith, transcriptionEngines } from "../../src/cli/engines.ts";
+import { imageEngines } from "../../src/cli/image-engines.ts";
 import { speechEngines } from "../../src/cli/speech-engines.ts";
 import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
@@ -48,6 +49,23 @@ describe("with little free memory", () => {
     const [engine] = embeddingEngines([large], { config, launch: launch(), native: native() });
     const said = engine && Array.fromAsync(engine.run({ kind: "embed", inputs: ["a"] }, new AbortController().signal));
     await expect(said).rejects.toThrow(/The model large needs at least 24\d\.\d MiB of memory; 95\.4 MiB are free/);
+  });
+
+  test("svc-draw is not loaded, which computes with much more than its small files", async () => {
+    const file = join(folder, "draw.safetensors");
+    writeFileSync(file, "small");
+    const embeddedImages = { model: file, textEncoder: file, taesd: file };
+    const parts = { ...native(), embeddedImages, imageLibrary: join(folder, "libimage.so") };
+    const [engine] = imageEngines([], { config, launch: launch(), native: parts });
+    const work = {
+      prompt: "a",
+      count: 1,
+      seed: 1,
+      previews: 0,
+      encoding: { format: "png", withParameters: false },
+    } as const;
+    const drawn = engine && Array.fromAsync(engine.run({ work }, new AbortController().signal));
+    await expect(drawn).rejects.toThrow(refused("svc-draw", "143.1 MiB"));
   });
 
   test("transcription is refused when the weights and the state for a recording do not fit", async () => {

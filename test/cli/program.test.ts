@@ -458,17 +458,3 @@ describe("one answer", () => {
     expect(err).not.toContain("many words");
   });
 });
-
-test("self-test tries every main route and every model inside the program, also as it is run from source", async () => {
-  const command = [process.execPath, join(import.meta.dir, "../../src/main.ts"), "self-test"];
-  const { code, out } = await runToEnd(command, { env: ownEnvironment({ HOME: home }) });
-  const lines = out.trim().split("\n");
-  const of = (start: string) => lines.filter((line) => line.startsWith(start));
-  expect(of("ok    ").length).toBeGreaterThanOrEqual(6);
-  // What the build left out is named.
-  expect(of("skip  ").filter((line) => !line.endsWith(": not in this build"))).toEqual([]);
-  expect([...of("ok    "), ...of("skip  ")]).toHaveLength(11);
-  for (const route of ["cancel", "embeddings", "speech", "transcriptions", "ocr", "images"])
-    expect(out).toContain(route);
-  expect(code).toBe(0);
-}, 120_000);

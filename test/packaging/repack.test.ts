@@ -60,6 +60,25 @@ test.skipIf(!hasXz)("the contents of a deb are packed with xz, and its other mem
   if (Bun.which("dpkg-deb") !== null) expect(output("dpkg-deb", "--contents", path).toString()).toEndWith(" svc\n");
 });
 
+test.skipIf(!hasXz)(
+  "a deb that is packed already is refused, and so is a signed one, which is left as it is",
+  async () => {
+    const path = join(temporaryFolder(), "other.deb");
+    const others = { "debian-binary": Buffer.from("2.0\n"), "control.tar.gz": Buffer.from("control") };
+    const data = Buffer.from("data");
+    for (const members of [
+      { ...others, "data.tar.zst": data },
+      { ...others, "data.tar": data, _gpgorigin: data },
+      { "data.tar": data },
+    ]) {
+      const deb = ar(members);
+      writeFileSync(path, deb);
+      await expect(repackDeb(path, XZ)).rejects.toThrow(`its members: ${Object.keys(members).join(", ")}.`);
+      expect(Buffer.compare(readFileSync(path), deb)).toBe(0);
+    }
+  },
+);
+
 /** What the two headers of an rpm say, and its packed contents. */
 function parts(path: string) {
   const rpm = readFileSync(path);

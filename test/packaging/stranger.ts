@@ -8,20 +8,19 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { RELEASE } from "../../packaging/package.ts";
 import { fill } from "../../packaging/template.ts";
+import { freePort } from "../support/free-port.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 const { values } = parseArgs({ options: { root: { type: "string" } } });
 const { version } = packageJson;
-const PORT = 9999;
+/** Another server may run here, and the system shares the network of this machine. */
+const PORT = await freePort();
 /** An ordinary user of the new system. */
 const USER = 1000;
 const PATIENCE_MS = 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), "svc-stranger-"));
 const base = values.root ?? join(folder, "base");
-if (!existsSync(base)) {
-  await run(["debootstrap", "--variant=minbase", "--include=curl,ca-certificates,xz-utils", "bookworm", base]);
-}
 
 /** Serves the files of this machine's platform as a release; counts what is downloaded. */
 function serveRelease() {
@@ -145,54 +144,68 @@ async function firstToken(): Promise<number> {
 const mb = (bytes: number): string => (bytes / 1e6).toFixed(1);
 const row = (...cells: readonly (string | number)[]) => console.log(`| ${cells.join(" | ")} |`);
 
-row(
-  "what",
-  "downloaded, MB",
-  "installed after, s",
-  "first token of the first start after, s",
-  "of the second, s",
-  "unpacked, MB",
-);
-row("---", "---", "---", "---", "---", "---");
 const ways = [
   ["svc, installer", "svc", ".tar.xz"],
   ["svc-slim, installer", "svc-slim", ".tar.xz"],
   ["svc, deb", "svc", ".deb"],
   ["svc-slim, deb", "svc-slim", ".deb"],
 ] as const;
-for (const [way, name, ending] of ways) {
-  const file = readdirSync(RELEASE).find((found) => found.startsWith(`${name}-${version}-`) && found.endsWith(ending));
-  if (file === undefined) {
-    console.log(`left out: ${way}: ${RELEASE} has no such file`);
-    continue;
+
+/** Installs and starts svc each way, and prints a row for it. */
+async function measure(): Promise<void> {
+  if (!existsSync(base)) {
+    await run(["debootstrap", "--variant=minbase", "--include=curl,ca-certificates,xz-utils", "bookworm", base]);
   }
-  const system = new System(way.replaceAll(/\W+/g, "-"));
-  const release = serveRelease();
-  try {
-    const slim = name === "svc-slim" ? "SVC_SLIM=1 " : "";
-    const isDeb = ending === ".deb";
-    const script = isDeb
-      ? `curl -fsSLO ${release.url}/${file} && dpkg -i ${file} && rm ${file}`
-      : `curl -fsSL ${release.url}/latest/download/install.sh | ${slim}sh`;
-    const started = performance.now();
-    const code = await system.start(script, isDeb ? 0 : USER).exited;
-    if (code !== 0) throw new Error(`${way}: installing ended with code ${code}`);
-    const installed = (performance.now() - started) / 1000;
-    const starts = [];
-    for (let start = 0; start < 2; start++) {
-      // The shell is the first process of its own process namespace: all others end with it.
-      const server = system.start(`svc --port ${PORT} --quiet & read -r _ || true`);
-      try {
-        starts.push((await firstToken()).toFixed(2));
-      } finally {
-        await server.stdin.end();
-        await server.exited;
-      }
+  row(
+    "what",
+    "downloaded, MB",
+    "installed after, s",
+    "first token of the first start after, s",
+    "of the second, s",
+    "unpacked, MB",
+  );
+  row("---", "---", "---", "---", "---", "---");
+  for (const [way, name, ending] of ways) {
+    const file = readdirSync(RELEASE).find(
+      (found) => found.startsWith(`${name}-${version}-`) && found.endsWith(ending),
+    );
+    if (file === undefined) {
+      console.log(`left out: ${way}: ${RELEASE} has no such file`);
+      continue;
     }
-    const unpacked = system.written("home/stranger/.cache/svc");
-    row(way, mb(release.taken()), installed.toFixed(1), ...starts, mb(unpacked));
-  } finally {
-    release.stop();
+    const system = new System(way.replaceAll(/\W+/g, "-"));
+    const release = serveRelease();
+    try {
+      const slim = name === "svc-slim" ? "SVC_SLIM=1 " : "";
+      const isDeb = ending === ".deb";
+      const script = isDeb
+        ? `curl -fsSLO ${release.url}/${file} && dpkg -i ${file} && rm ${file}`
+        : `curl -fsSL ${release.url}/latest/download/install.sh | ${slim}sh`;
+      const started = performance.now();
+      const code = await system.start(script, isDeb ? 0 : USER).exited;
+      if (code !== 0) throw new Error(`${way}: installing ended with code ${code}`);
+      const installed = (performance.now() - started) / 1000;
+      const starts = [];
+      for (let start = 0; start < 2; start++) {
+        // The shell is the first process of its own process namespace: all others end with it.
+        const server = system.start(`svc --port ${PORT} --quiet & read -r _ || true`);
+        try {
+          starts.push((await firstToken()).toFixed(2));
+        } finally {
+          await server.stdin.end();
+          await server.exited;
+        }
+      }
+      const unpacked = system.written("home/stranger/.cache/svc");
+      row(way, mb(release.taken()), installed.toFixed(1), ...starts, mb(unpacked));
+    } finally {
+      release.stop();
+    }
   }
 }
-rmSync(folder, { recursive: true, force: true });
+
+try {
+  await measure();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

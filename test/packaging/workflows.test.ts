@@ -164,9 +164,11 @@ test("the notes of a release are the section of its version alone", () => {
 });
 
 test.each(["1.2", "1.1.0", "2.0.0"])("a version without a section, or with an empty one, is refused: %s", (version) => {
-  expect(() => notesOf(CHANGELOG, version)).toThrow(
-    `CHANGELOG.md has no section about ${version}, and a release's notes are that section. Name it "## ${version}"`,
-  );
+  for (const changelog of [CHANGELOG, CHANGELOG.trimEnd()]) {
+    expect(() => notesOf(changelog, version)).toThrow(
+      `CHANGELOG.md has no section about ${version}, and a release's notes are that section. Name it "## ${version}"`,
+    );
+  }
 });
 
 test("`npm run notes` prints the notes, or fails with that sentence", async () => {

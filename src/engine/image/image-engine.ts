@@ -23,7 +23,7 @@ export class ImageEngine
   private lastStep: { readonly job: PictureJob; readonly at: number } | undefined;
 
   constructor(options: ImageEngineOptions) {
-    super("image", { ...options, needBytes: options.engine.bytes });
+    super("image", { needBytes: options.engine.bytes, ...options });
   }
 
   override status(): ImageStatus {

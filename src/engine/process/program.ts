@@ -1,10 +1,19 @@
 // Runs programs of the host for what svc does not do itself: without a shell, and only while their output is wanted.
 
+import { errorMessage } from "../../domain/error-message.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 
 /** Thrown when a program fails. */
 export class ProgramError extends Error {
   override readonly name = "ProgramError";
+
+  /** `output`: what it had written, where that was kept. */
+  constructor(
+    message: string,
+    readonly output: Uint8Array = new Uint8Array(),
+  ) {
+    super(message);
+  }
 }
 
 /** Input of a program. */
@@ -79,8 +88,8 @@ export async function runAttached(command: readonly string[], env: Readonly<Reco
 }
 
 /**
- * Runs a program to its end and returns its whole standard output. Throws ProgramError as `runProgram` does, and when a
- * limit is exceeded; or the signal's reason.
+ * Runs a program to its end and returns its whole standard output. Throws ProgramError, with that output, as
+ * `runProgram` does, and when a limit is exceeded; or the signal's reason.
  */
 export async function programOutput(
   command: readonly string[],
@@ -99,8 +108,8 @@ export async function programOutput(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    if (late.aborted) throw new ProgramError(`a program ran for more than ${mostMs / 1000} s`);
-    throw error;
+    const reason = late.aborted ? `a program ran for more than ${mostMs / 1000} s` : errorMessage(error);
+    throw late.aborted || error instanceof ProgramError ? new ProgramError(reason, Buffer.concat(parts)) : error;
   }
   signal?.throwIfAborted();
   return Buffer.concat(parts);

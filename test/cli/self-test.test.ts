@@ -1,0 +1,62 @@
+// `svc self-test`: what it tries, and what it says of that.
+
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
+import { ownEnvironment } from "../support/own-environment.ts";
+import { runToEnd } from "../support/program.ts";
+
+setDefaultTimeout(120_000);
+
+const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
+const home = sharedFolder();
+
+/** Runs the command from source. */
+const selfTest = (...options: string[]) =>
+  runToEnd([process.execPath, join(import.meta.dir, "../../src/main.ts"), "self-test", ...options], {
+    env: ownEnvironment({ HOME: home }),
+  });
+
+test("self-test tries every main route and every model inside the program, also as it is run from source", async () => {
+  const { code, out } = await selfTest();
+  const lines = out.trim().split("\n");
+  const of = (start: string) => lines.filter((line) => line.startsWith(start));
+  expect(of("ok    ").length).toBeGreaterThanOrEqual(6);
+  // What the build left out is named.
+  expect(of("skip  ").filter((line) => !line.endsWith(": not in this build"))).toEqual([]);
+  expect([...of("ok    "), ...of("skip  ")]).toHaveLength(11);
+  for (const route of ["cancel", "embeddings", "speech", "transcriptions", "ocr", "images"])
+    expect(out).toContain(route);
+  expect(code).toBe(0);
+});
+
+test("self-test tries what is inside the program without the options and data of the user, and a model given too", async () => {
+  const modelsDir = join(home, "own-models");
+  mkdirSync(join(modelsDir, "tessdata"), { recursive: true });
+  writeFileSync(join(modelsDir, "tessdata/eng.traineddata"), "damaged");
+  const whisper = ["--alias", "whisper-base", "--transcription-model", join(home, "own.bin")];
+  const run = await selfTest("--model", MODEL, ...whisper, "--models-dir", modelsDir);
+  const lines = run.out.trim().split("\n");
+  expect(lines.filter((line) => line.startsWith("ok    model: "))).toHaveLength(2);
+  expect(lines.find((line) => line.includes("/v1/vision/ocr"))).not.toStartWith("FAIL");
+  expect([lines.length, run.code, run.err]).toEqual([17, 0, ""]);
+});
+
+test("self-test --chats tries svc-mini alone, with --no-model too", async () => {
+  const { code, out } = await selfTest("--no-model", "--chats");
+  expect(out).toStartWith("ok    model: svc-mini on ");
+  expect(out.match(/^ok /gm)).toHaveLength(6);
+  expect([out.split("\n").length, code]).toEqual([7, 0]);
+});
+
+test("self-test counts a model that does not load once", async () => {
+  const file = join(home, "nameless.gguf");
+  const bytes = readFileSync(MODEL);
+  bytes.write("output_norx", bytes.indexOf("output_norm.weight"));
+  writeFileSync(file, bytes);
+  const { code, out, err } = await selfTest("--model", file, "--chats");
+  expect(out.match(/^FAIL .*$/gm)).toEqual([expect.stringContaining("FAIL  model: ")]);
+  expect(out).toContain("skip  GET /health: the model did not load\n");
+  expect([code, err.trim().split("\n").at(-1)]).toEqual([1, "svc: 1 check failed."]);
+});
