@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { fixture, isBuilt, soundRig } from "./rig.ts";
+import { expectTone, fixture, isBuilt, soundRig } from "./rig.ts";
 
 const rig = soundRig();
 
@@ -115,5 +115,21 @@ describe.skipIf(!isBuilt)("a coding without a decoder in svc", () => {
   test("does not affect files that svc decodes, which need no ffmpeg", async () => {
     const failing = await program("exit 1");
     expect((await rig.decode(fixture("aac.m4a"), { ffmpeg: failing })).length).toBeGreaterThan(30_000);
+  });
+});
+
+const ffmpeg = Bun.which("ffmpeg");
+if (!ffmpeg) console.log("the real ffmpeg decodes nothing: it is not installed");
+
+describe.skipIf(!isBuilt || !ffmpeg)("the real ffmpeg", () => {
+  const tools = { ffmpeg: ffmpeg ?? "" };
+
+  test.each(["ac3.mp4", "tone.mp2"])("decodes %s", async (name) => {
+    expectTone(await rig.decode(fixture(name), tools), 2);
+  });
+
+  test("decodes a file from memory", async () => {
+    const bytes = await Bun.file(fixture("tone.mp2")).bytes();
+    expect(await rig.decode(bytes, tools)).toEqual(await rig.decode(fixture("tone.mp2"), tools));
   });
 });
