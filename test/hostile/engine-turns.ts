@@ -18,6 +18,7 @@ const DEADLINE_MS = 3000;
 const SAMPLING_MS = 50;
 /** Several rounds, since each finds the engine in another state. */
 const ROUNDS = 2;
+const TICK_MS = 10;
 /** A process that used fewer hundredths of a second since the last reading counts as idle; one busy core uses five. */
 const QUIET_TICKS = 2;
 /** Readings in a row that must be quiet: a process may once not have had its turn. */
@@ -56,21 +57,26 @@ async function cancelled(
   const told = performance.now() - started;
   const quiet = await idle;
   await ended;
-  return [told, quiet - started];
+  return [told, quiet];
 }
 
-/** Returns when these processes had ended their computations, at the latest. */
+/**
+ * Returns the milliseconds until these processes are idle at the latest, or only those that they compute until then, so
+ * that a busy machine, on which they wait for their turn, does not count.
+ */
 async function idleAfter(engines: readonly number[]): Promise<number> {
-  let since = performance.now();
-  let before = processorTicks(engines);
+  const started = performance.now();
+  const first = processorTicks(engines);
+  let [elapsed, computed] = [0, 0];
+  let before = first;
   for (let quiet = 0; quiet < QUIET_READINGS;) {
     await Bun.sleep(SAMPLING_MS);
     const now = processorTicks(engines);
     quiet = now - before < QUIET_TICKS ? quiet + 1 : 0;
-    if (quiet === 0) since = performance.now();
+    if (quiet === 0) [elapsed, computed] = [performance.now() - started, (now - first) * TICK_MS];
     before = now;
   }
-  return since;
+  return Math.min(elapsed, computed);
 }
 
 async function cancels(server: TestServer, kind: EngineKind, attack: string, long: Send): Promise<Row[]> {
