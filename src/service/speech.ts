@@ -1,6 +1,7 @@
 // Speaks text: chooses the voice and runs its engine.
 
 import { abortable } from "../domain/abortable.ts";
+import { SvcError } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
@@ -21,6 +22,9 @@ interface SpeechRun extends RequestOrigin {
   readonly voice?: string | undefined;
   readonly locale?: string | undefined;
 }
+
+/** A program of the host may be there and fail. */
+const NO_VOICE = "No voice can speak here: there is no speech model, and the programs of the host list no voices.";
 
 /** The events that clients get. */
 type SpokenEvent = Exclude<SpeechEvent, { readonly type: "started" | "progress" }>;
@@ -61,7 +65,10 @@ export class SpeechService {
     }
   }
 
-  /** Returns the voices of one model, or of all in order of precedence, including those that cannot speak here yet. */
+  /**
+   * Returns the voices of one model, or of all in order of precedence, including those that cannot speak here yet.
+   * Throws SvcError `engine_unavailable` without any.
+   */
   private async known(model?: string): Promise<OfferedVoice[]> {
     const backends = this.deps.router.findAll(model, "speech");
     const lists = await Promise.all(
@@ -72,6 +79,8 @@ export class SpeechService {
         return offered;
       }),
     );
-    return lists.flat();
+    const known = lists.flat();
+    if (known.length === 0) throw new SvcError("engine_unavailable", NO_VOICE);
+    return known;
   }
 }

@@ -64,5 +64,24 @@ export async function hear(
   return oneLine(await response.text());
 }
 
+/** Transcribes a file with svc as a stream. Returns the seconds until the first text and until the end. */
+export async function firstText(url: string, file: string): Promise<{ first: number; whole: number }> {
+  const body = new FormData();
+  body.append("file", Bun.file(file), "sound.wav");
+  body.append("language", "en");
+  body.append("stream", "true");
+  const started = performance.now();
+  const seconds = () => (performance.now() - started) / 1000;
+  const response = await fetch(`${url}/v1/audio/transcriptions`, { method: "POST", body });
+  let [text, first] = ["", NaN];
+  const decoder = new TextDecoder();
+  for await (const part of response.body ?? []) {
+    text += decoder.decode(part, { stream: true });
+    if (Number.isNaN(first) && text.includes("transcript.text.delta")) first = seconds();
+  }
+  if (!text.includes("transcript.text.done")) throw new Error(text.slice(-1000));
+  return { first, whole: seconds() };
+}
+
 /** Joins lines, whatever separates segments. */
 export const oneLine = (text: string): string => text.trim().replace(/\s+/g, " ");

@@ -1,4 +1,5 @@
-// `svc transcribe` and `svc say` as programs: what they refuse before anything is computed, and an interrupt.
+// `svc transcribe` and `svc say` as programs: what they refuse before anything is computed, what one writes and the other
+// reads, and an interrupt.
 
 import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
@@ -7,7 +8,7 @@ import { sharedFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { options } from "../../src/config/options.ts";
-import { isBuilt } from "../native/whisper-harness.ts";
+import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
 import { wavOf } from "../support/wav.ts";
 import { PROGRAM } from "../support/server.ts";
 
@@ -126,17 +127,27 @@ test.skipIf(!isBuilt)("one result goes to the file that -o names, whose ending s
   expect(await Bun.file(at("said.vtt")).text()).toStartWith("WEBVTT\n\n00:00:00.");
 });
 
-test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
-  "speech ends when nobody reads it any more",
-  async () => {
-    const child = start("say", "The quick brown fox jumps over the lazy dog. ".repeat(500), "--format", "wav");
-    const reader = child.stdout.getReader();
-    expect(Buffer.from((await reader.read()).value ?? []).toString("latin1")).toStartWith("RIFF");
-    await reader.cancel();
-    // On a busy machine it has shown by then how far it is.
-    expect(await endOf(child)).toEqual([0, expect.stringMatching(/^(speaking: .*\n)*$/)]);
-  },
-);
+const speaks = isBuilt && nativeFiles("").embeddedVoice !== undefined;
+
+test.skipIf(!speaks)("what is said into a file is heard from standard input", async () => {
+  const said = "The children are playing in the garden.";
+  expect(await endOf(start("say", said, "-o", at("said.mp3")))).toEqual([0, ""]);
+  const child = start("transcribe", "-", "--language", "en");
+  child.stdin.write(await Bun.file(at("said.mp3")).bytes());
+  await child.stdin.end();
+  const [[code, errors], text] = await Promise.all([endOf(child), new Response(child.stdout).text()]);
+  expect([code, errors, wordsOf(text)]).toEqual([0, "", wordsOf(said)]);
+  expect(readdirSync(folder).filter((name) => name.startsWith("svc-stdin-"))).toEqual([]);
+});
+
+test.skipIf(!speaks)("speech ends when nobody reads it any more", async () => {
+  const child = start("say", "The quick brown fox jumps over the lazy dog. ".repeat(500), "--format", "wav");
+  const reader = child.stdout.getReader();
+  expect(Buffer.from((await reader.read()).value ?? []).toString("latin1")).toStartWith("RIFF");
+  await reader.cancel();
+  // On a busy machine it has shown by then how far it is.
+  expect(await endOf(child)).toEqual([0, expect.stringMatching(/^(speaking: .*\n)*$/)]);
+});
 
 test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of a language", async () => {
   const voicesOf = async (...args: string[]) => {

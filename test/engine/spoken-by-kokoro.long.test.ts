@@ -52,6 +52,28 @@ describe.skipIf(!isWhole)("kokoro", () => {
     });
   });
 
+  test.skipIf(!hasReader)("Spanish speech is told from English, transcribed, and translated", async () => {
+    await withServer(FLAGS, async ({ url }) => {
+      const input = "Mi hermana compró ayer un armario viejo.";
+      const spoken = await post(`${url}/v1/audio/speech`, { input, voice: "ef_dora", response_format: "wav" });
+      expect(spoken.status).toBe(200);
+      const sound = await spoken.blob();
+      const heard = async (path: string) => {
+        const body = new FormData();
+        body.append("file", sound, "sound.wav");
+        body.append("response_format", "verbose_json");
+        const response = await fetch(`${url}/v1/audio/${path}`, { method: "POST", body });
+        return (await response.json()) as { text: string; language: string; task: string };
+      };
+      const transcript = await heard("transcriptions");
+      expect(transcript).toMatchObject({ language: "spanish", task: "transcribe" });
+      expect(wordsOf(transcript.text)).toEqual(expect.arrayContaining(["hermana", "ayer", "armario", "viejo"]));
+      const translation = await heard("translations");
+      expect(translation).toMatchObject({ task: "translate" });
+      expect(wordsOf(translation.text)).toEqual(expect.arrayContaining(["my", "sister", "bought"]));
+    });
+  });
+
   test("its voices are those whose checksums svc pull kokoro knows", () => {
     for (const { path, sha256, bytes } of KOKORO.repos[0].files.filter((file) => file.path.startsWith("voices/"))) {
       const content = readFileSync(join(folder, path));

@@ -6,6 +6,7 @@ import { errorOf } from "../support/fault.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { isBuilt, JFK_WORDS, wordsOf } from "../native/whisper-harness.ts";
+import { machine, music } from "../support/unspoken.ts";
 import { until } from "../support/until.ts";
 import { wavOf } from "../support/wav.ts";
 
@@ -42,6 +43,9 @@ async function ask(
   return fetch(`${url}/v1/audio/transcriptions`, { method: "POST", body, headers });
 }
 
+/** Samples of floats as a recording. */
+const recorded = (samples: Float32Array): Blob => wav(Int16Array.from(samples, (sample) => 32_767 * sample));
+
 interface Answer {
   readonly text: string;
   readonly language: string;
@@ -59,10 +63,12 @@ describe.skipIf(!isBuilt)("speech to text", () => {
   test("tells what is said and when; several requests at once are told apart", async () => {
     await withServer(FLAGS, async (server) => {
       const verbose = { response_format: "verbose_json", "timestamp_granularities[]": "word" };
-      const [whole, plain, silence, nothing] = await Promise.all([
+      const [whole, plain, silence, song, hum, nothing] = await Promise.all([
         ask(server, jfk, verbose),
         ask(server, await clip(), { response_format: "text", language: "en" }),
         ask(server, wav(new Int16Array(32_000))),
+        ask(server, recorded(music(5))),
+        ask(server, recorded(machine(3)), { stream: "true" }),
         ask(server, new Blob(["no sound at all"])),
       ]);
       const answer = (await whole.json()) as Answer;
@@ -76,7 +82,12 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       expect(asked?.start).toBeGreaterThan(2.5);
       expect(asked?.start).toBeLessThan(4);
       expect(wordsOf(await plain.text())).toEqual(CLIP_WORDS);
-      expect([silence.status, (await errorOf(silence)).code]).toEqual([422, "no_speech"]);
+      for (const unspoken of [silence, song]) {
+        expect([unspoken.status, (await errorOf(unspoken)).code]).toEqual([422, "no_speech"]);
+      }
+      const event = await hum.text();
+      expect([hum.status, event]).toEqual([200, expect.stringContaining('"code":"no_speech"')]);
+      expect(event).not.toContain("transcript.text");
       expect([nothing.status, (await errorOf(nothing)).code]).toEqual([400, "invalid_value"]);
     });
   });

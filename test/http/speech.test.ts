@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { OfferedModels, offeredSpeech } from "../../src/service/offered-models.ts";
+import { ModelRouter } from "../../src/service/model-router.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
-import { errorOf } from "../support/fault.ts";
+import { errorOf, fault } from "../support/fault.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
 import { serve } from "./harness.ts";
@@ -154,6 +155,24 @@ describe("POST /v1/audio/speech", () => {
 
   test("refuses an invalid speed", async () => {
     await expectGolden("speech-refused.json", await (await serve().post(PATH, { input, speed: 9 }, id)).text());
+  });
+});
+
+describe("without a voice", () => {
+  test("both routes are 503 where the host's program lists none", async () => {
+    const { post, speaker, url } = serve();
+    speaker.known = [];
+    for (const response of [await post(PATH, { input }), await fetch(`${url}/v1/audio/voices`)]) {
+      expect(await fault(response)).toEqual([503, "engine_unavailable", null]);
+    }
+  });
+
+  test("speech is unavailable where neither a model nor a program is", async () => {
+    const service = new SpeechService({ router: new ModelRouter([]), requests: serve().requests });
+    await expect(service.voices()).rejects.toMatchObject({ code: "engine_unavailable" });
+    const work = { text: input, speed: 1, format: "mp3" } as const;
+    const speaking = service.speak({ work, id: "1" }, new AbortController().signal, {});
+    await expect(speaking.next()).rejects.toMatchObject({ code: "engine_unavailable" });
   });
 });
 

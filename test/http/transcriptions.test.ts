@@ -304,12 +304,23 @@ describe("requests", () => {
 });
 
 describe("what the engine refuses", () => {
-  test("no speech is 422", async () => {
+  test("no speech is 422, or the error of a stream, which has begun before that is known", async () => {
     const server = serve();
-    server.transcriber.refusal = new SvcError("no_speech", "Nobody speaks in the recording.");
-    const response = await send(server, form([["stream", "true"]]));
+    server.transcriber.failure = new SvcError("no_speech", "Nobody speaks in the recording.");
+    const response = await send(server, form([]));
     expect(response.status).toBe(422);
     await expectGolden("transcriptions-refused.json", await response.text());
+    const stream = await send(server, form([["stream", "true"]]));
+    expect(stream.status).toBe(200);
+    await expectGolden("transcriptions-no-speech.sse", await stream.text());
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a file that is no recording has its own status, also with a stream", async () => {
+    const server = serve();
+    server.transcriber.refusal = new SvcError("invalid_value", "'file' must be a recording.", { param: "file" });
+    const refused = await fault(await send(server, form([["stream", "true"]])));
+    expect(refused).toEqual([400, "invalid_value", "file"]);
     expect(leftovers(server)).toEqual([]);
   });
 

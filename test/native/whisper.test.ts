@@ -7,6 +7,7 @@ import { LISTENING_MEMORY, LISTENING_WINDOW, WhisperError } from "../../ffi/whis
 import { SAMPLE_RATE } from "../../src/audio/decode/sound-tools.ts";
 import { AROUND_SPEECH_SECONDS, PhraseFinder } from "../../src/engine/transcription/child/phrases.ts";
 import { randomNumbers } from "../support/dice.ts";
+import { machine, music } from "../support/unspoken.ts";
 import { MODEL as CHAT_MODEL } from "./harness.ts";
 import {
   expectInOrder,
@@ -131,7 +132,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(() => rig.whisper.submit(jfk, { language: "Klingon" })).toThrow(WhisperError);
   });
 
-  test("is found phrase by phrase, each time anew, and not in silence or noise", () => {
+  test("is found phrase by phrase, each time anew, and not in silence, noise or music", () => {
     const phrases = rig.whisper.speech(jfk);
     expect(phrases.length).toBeWithin(3, 6);
     expectInOrder(phrases, jfk.length);
@@ -139,7 +140,9 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(rig.whisper.speech(jfk, { minSilenceSeconds: 3 })).toHaveLength(1);
     expect(rig.whisper.speech(new Float32Array(0))).toEqual([]);
     expect(rig.whisper.speech(new Float32Array(seconds(5)))).toEqual([]);
-    expect(rig.whisper.speech(noise(seconds(5)))).toEqual([]);
+    for (const unspoken of [noise(seconds(5)), machine(20), music(20)]) {
+      expect(rig.whisper.speech(unspoken)).toEqual([]);
+    }
     expect(rig.whisper.speech(noise(seconds(5)), { threshold: 0 })).toEqual([{ start: 0, end: seconds(5) }]);
   });
 

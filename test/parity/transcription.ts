@@ -1,8 +1,8 @@
 // svc's transcription compared with whisper.cpp's own program, from the same sources and with the same models, at
 // temperature 0: is the text equal, letter by letter? Prints Markdown rows and every difference. Three comparisons of
 // each file: svc's library and the program get all of it; both get what svc's voice detection keeps; and svc's route,
-// which uses voice detection and encoders of the sound's size. Needs `bun build.ts bench`. Other languages are spoken
-// by the host's espeak-ng, if installed, and by Kokoro, if built.
+// which uses voice detection and encoders of the sound's size. Ends with 1 when a text of the first two differs. Needs
+// `bun build.ts bench`. Other languages are spoken by the host's espeak-ng, if installed, and by Kokoro, if built.
 //   --sentences N (50)   --threads N (2)   --sets clean,es   only these sets
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -98,10 +98,14 @@ async function programs(clips: readonly Clip[], ours: readonly string[], languag
   return texts;
 }
 
-/** Counts equal texts and prints the others. */
-function equal(where: string, ours: readonly string[], theirs: readonly string[]): string {
+/** Whether all texts were equal that must be. */
+let held = true;
+
+/** Counts equal texts and prints the others. `mustBe`: whether a difference is a failure. */
+function equal(where: string, ours: readonly string[], theirs: readonly string[], mustBe = true): string {
   const others = ours.flatMap((text, at) => (text === theirs[at] ? [] : [[at + 1, text, theirs[at]]]));
   for (const [at, text, other] of others) console.log(`- ${where} ${at}\n  - svc: ${text}\n  - whisper-cli: ${other}`);
+  if (mustBe && others.length > 0) held = false;
   return `${ours.length - others.length} of ${ours.length}`;
 }
 
@@ -128,7 +132,7 @@ async function compare(name: string, url: string, clips: readonly Clip[], langua
     name,
     equal(`${name}, all sound`, whole, theirs),
     equal(`${name}, speech`, detected, theirsDetected),
-    equal(`${name}, route`, routed, theirsDetected),
+    equal(`${name}, route`, routed, theirsDetected, false),
     wrongWords(clips, routed),
     wrongWords(clips, theirsDetected),
     wrongWords(clips, theirs),
@@ -177,4 +181,4 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
-process.exit(0);
+process.exit(held ? 0 : 1);

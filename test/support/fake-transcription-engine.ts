@@ -66,6 +66,8 @@ export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
   refusal: Error | undefined;
   /** The same for the next jobs, one error each; used before `refusal`. */
   refusals: Error[] = [];
+  /** Thrown after accepting a request, as for a recording without speech. */
+  failure: Error | undefined;
 
   status(): TranscriptionStatus {
     return this.plain;
@@ -82,6 +84,7 @@ export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
     if (refusal) throw refusal;
     yield { type: "accepted" };
     yield { type: "started" };
+    if (this.failure) throw this.failure;
     if (this.progress) yield { type: "progress", progress: { ...this.progress } };
     for (const segment of this.segments) {
       yield { type: "segment", segment };

@@ -25,14 +25,25 @@ export const READINGS = {
   amr: { name: "AMR", isForeign: true },
   asf: { name: "ASF/WMA", isForeign: true },
   au: { name: "AU", isForeign: true },
+  avi: { name: "an AVI file", isForeign: true },
+  flv: { name: "an FLV file", isForeign: true },
+  mp2: { name: "MP2", isForeign: true, demuxer: "mp3" },
+  mpeg: { name: "an MPEG program stream", isForeign: true },
+  mpegts: { name: "an MPEG transport stream", isForeign: true },
+  speex: { name: "Ogg with Speex", isForeign: true, demuxer: "ogg" },
+  w64: { name: "Wave64", isForeign: true },
+  wavpack: { name: "WavPack", isForeign: true, demuxer: "wv" },
 } as const satisfies Readonly<Record<string, FormatReading>>;
 export type SoundFormat = keyof typeof READINGS;
 
 /** The formats that svc reads by itself, for error messages. */
 export const SOUND_FORMATS = "WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF";
 
+/** Bytes of a packet in an MPEG transport stream, each of which begins with the letter G. */
+const TRANSPORT_PACKET = 188;
+
 /** Bytes to examine; after an ID3 tag, as many again. */
-export const HEAD_BYTES = 64;
+export const HEAD_BYTES = 2 * TRANSPORT_PACKET + 1;
 
 interface Signature {
   readonly at: number;
@@ -44,6 +55,8 @@ interface Signature {
 const signatures: readonly Signature[] = [
   { at: 8, text: "WAVE", format: "wav" },
   { at: 0, text: "fLaC", format: "flac" },
+  // The container decoder looks for another track until the end of the file.
+  { at: 28, text: "Speex   ", format: "speex" },
   { at: 0, text: "OggS", format: "ogg" },
   { at: 0, text: "\x1aE\xdf\xa3", format: "webm" },
   { at: 4, text: "ftyp", format: "mp4" },
@@ -57,23 +70,35 @@ const signatures: readonly Signature[] = [
   { at: 0, text: "#!AMR", format: "amr" },
   { at: 0, text: "\x30\x26\xb2\x75\x8e\x66\xcf\x11", format: "asf" },
   { at: 0, text: ".snd", format: "au" },
+  { at: 8, text: "AVI ", format: "avi" },
+  { at: 0, text: "FLV\x01", format: "flv" },
+  { at: 0, text: "\0\0\x01\xba", format: "mpeg" },
+  { at: 0, text: "riff\x2e\x91\xcf\x11", format: "w64" },
+  { at: 0, text: "wvpk", format: "wavpack" },
 ];
+
+/** What a file begins with whose signature comes later. */
+const beginnings: Partial<Record<SoundFormat, readonly string[]>> = {
+  wav: ["RIFF", "RF64"],
+  avi: ["RIFF"],
+  aiff: ["FORM"],
+  speex: ["OggS"],
+};
 
 /** Returns the format of a file with this head; undefined when it is not supported. `tagged`: an ID3 tag precedes. */
 export function soundFormat(head: Uint8Array, tagged = false): SoundFormat | undefined {
   const text = String.fromCharCode(...head.subarray(0, HEAD_BYTES));
   const found = signatures.find(
     ({ at, text: word, format }) =>
-      text.startsWith(word, at) &&
-      (format !== "wav" || /^(?:RIFF|RF64)/.test(text)) &&
-      (format !== "aiff" || text.startsWith("FORM")),
+      text.startsWith(word, at) && (beginnings[format]?.some((start) => text.startsWith(start)) ?? true),
   );
   if (found) return found.format;
   const [sync = 0, kind = 0] = head;
-  // AAC: twelve set bits and layer 0. MP3: eleven set bits and layer III.
+  // AAC: twelve set bits and layer 0. MP2 and MP3: eleven set bits and layer II or III.
   if (sync === 0xff && (kind & 0xf6) === 0xf0) return "aac";
+  if (sync === 0xff && (kind & 0xe6) === 0xe4) return "mp2";
   if (tagged || (sync === 0xff && (kind & 0xe6) === 0xe2)) return "mp3";
-  return undefined;
+  return [0, 1, 2].every((packet) => text[packet * TRANSPORT_PACKET] === "G") ? "mpegts" : undefined;
 }
 
 /** Returns the bytes of the ID3 tag at the beginning; 0 without one. Its length is coded with seven bits per byte. */

@@ -16,7 +16,7 @@ const errors = {
   400: `${badRequest} A recording in an unsupported format, or longer than --max-audio-minutes, is an \`invalid_value\` at \`file\` or \`data\`.`,
   404: `The path of \`file\` names no file under --media-root. ${upstreamNamed}`,
   413: "The recording is larger than --max-audio-mb, or a JSON body than 100 MiB; it is refused while it is read.",
-  422: "`no_speech`: there is no speech in the recording.",
+  422: "`no_speech`: there is no speech in the recording. A stream has begun before that is known, and ends with it as its `error` event.",
   ...jobErrors("there is no transcription model, loading it"),
   507: temporaryFull,
 };

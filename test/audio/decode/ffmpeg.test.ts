@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { fixture, isBuilt, soundRig } from "./rig.ts";
+import { expectTone, fixture, isBuilt, soundRig } from "./rig.ts";
 
 const rig = soundRig();
 
@@ -40,6 +40,14 @@ describe("a format that only ffmpeg reads", () => {
     ["AMR", Buffer.from("#!AMR\n rest"), "amr", "AMR: a coding"],
     ["WMA", asf, "asf", "ASF/WMA: a coding"],
     ["AU", Buffer.from(".snd and the rest"), "au", "AU: a coding"],
+    ["AVI", Buffer.from("RIFF\0\0\0\0AVI LIST"), "avi", "an AVI file: a coding"],
+    ["an MPEG film", Buffer.from("000001ba2100010001", "hex"), "mpeg", "an MPEG program stream: a coding"],
+    ["a television stream", Buffer.alloc(564, `G${"-".repeat(187)}`), "mpegts", "an MPEG transport stream: a coding"],
+    ["a Flash video", Buffer.from("FLV\x01\x04"), "flv", "an FLV file: a coding"],
+    ["MP2", Buffer.from("fffde8c4ffffffff", "hex"), "mp3", "MP2: a coding"],
+    ["WavPack", Buffer.from("wvpk and the rest"), "wv", "WavPack: a coding"],
+    ["Wave64", Buffer.from("726966662e91cf11a5d628db04c10000", "hex"), "w64", "Wave64: a coding"],
+    ["Speex", Buffer.from(`OggS${"\0".repeat(22)}\x01PSpeex   1.2`), "ogg", "Ogg with Speex: a coding"],
   ])("%s is passed to ffmpeg, or named in the error without it", async (_, bytes, demuxer, name) => {
     const path = await rig.keep(bytes);
     expect(await rig.refusal(path)).toContain(`got ${name} that is read with ffmpeg only, which is not installed.`);
@@ -49,6 +57,11 @@ describe("a format that only ffmpeg reads", () => {
     const words = (await Bun.file(said).text()).split("\n");
     expect(words[words.indexOf("-f") + 1]).toBe(demuxer);
   });
+});
+
+test("text is not taken for a television stream", async () => {
+  const text = await rig.keep(Buffer.from(`Good morning. ${"-".repeat(174)}Good night. ${"-".repeat(500)}`));
+  expect(await rig.refusal(text)).toContain("got another kind of file.");
 });
 
 test("a file in memory is ffmpeg's input", async () => {
@@ -102,5 +115,21 @@ describe.skipIf(!isBuilt)("a coding without a decoder in svc", () => {
   test("does not affect files that svc decodes, which need no ffmpeg", async () => {
     const failing = await program("exit 1");
     expect((await rig.decode(fixture("aac.m4a"), { ffmpeg: failing })).length).toBeGreaterThan(30_000);
+  });
+});
+
+const ffmpeg = Bun.which("ffmpeg");
+if (!ffmpeg) console.log("the real ffmpeg decodes nothing: it is not installed");
+
+describe.skipIf(!isBuilt || !ffmpeg)("the real ffmpeg", () => {
+  const tools = { ffmpeg: ffmpeg ?? "" };
+
+  test.each(["ac3.mp4", "tone.mp2"])("decodes %s", async (name) => {
+    expectTone(await rig.decode(fixture(name), tools), 2);
+  });
+
+  test("decodes a file from memory", async () => {
+    const bytes = await Bun.file(fixture("tone.mp2")).bytes();
+    expect(await rig.decode(bytes, tools)).toEqual(await rig.decode(fixture("tone.mp2"), tools));
   });
 });

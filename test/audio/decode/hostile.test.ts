@@ -158,7 +158,7 @@ describe.skipIf(!isBuilt)("after any damage", () => {
         if ((await rig.refusal(path)) === undefined) played++;
       }
       // Small damage may have no effect, or is in a part that decoders ignore; Ogg pages have a checksum.
-      if (!["ac3.mp4", "vorbis.ogg"].includes(name)) expect(played).toBeGreaterThan(0);
+      if (!["ac3.mp4", "tone.mp2", "vorbis.ogg"].includes(name)) expect(played).toBeGreaterThan(0);
     },
     PATIENCE_MS,
   );

@@ -1,15 +1,17 @@
 // Opens sounds in tests: the real libraries, files in a temporary folder, and the result for a file.
 
+import { expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openAudio } from "../../../ffi/audio/binding.ts";
 import { fileName } from "../../../ffi/runtime/native-files.ts";
 import { openSound, type SoundLimits } from "../../../src/audio/decode/open-sound.ts";
 import type { SoundFile } from "../../../src/audio/decode/sound-bytes.ts";
-import type { SoundTools } from "../../../src/audio/decode/sound-tools.ts";
+import { SAMPLE_RATE, type SoundTools } from "../../../src/audio/decode/sound-tools.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { runProgram } from "../../../src/engine/process/program.ts";
 import { sharedFolder } from "../../support/folders.ts";
+import { frequency, TONE } from "../sounds.ts";
 
 export const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../../vendor/.build/lib/current");
 
@@ -18,6 +20,14 @@ export const isBuilt = existsSync(join(libraries, fileName("audio")));
 
 export const fixtures = join(import.meta.dir, "../fixtures");
 export const fixture = (name: string): string => join(fixtures, name);
+
+/** Expects the tone of the fixtures, for this long. */
+export function expectTone(samples: Float32Array, seconds: number): void {
+  expect(samples.length / SAMPLE_RATE).toBeWithin(seconds * 0.98, seconds * 1.02);
+  expect(frequency(samples)).toBeWithin(TONE * 0.99, TONE * 1.01);
+  // The level of a sine at half scale; encoders that distribute it over two channels make each quieter.
+  expect(Math.sqrt(samples.reduce((sum, value) => sum + value ** 2, 0) / samples.length)).toBeWithin(0.23, 0.4);
+}
 
 export interface SoundRig {
   readonly folder: string;
