@@ -28,8 +28,9 @@ export const ERROR_MEANINGS = {
   method_not_allowed: "The route does not have this method; `Allow` lists its methods.",
   upgrade_required: "The route is a WebSocket.",
   rate_limit_exceeded:
-    "The API key has reached `--key-rpm` or `--key-concurrent`: repeat after `Retry-After`. Or there are too many client secrets, or too much sound or too many events wait in a session of `/v1/realtime`.",
-  server_busy: "The queue is full, or the request waited or would wait too long. Repeat after `Retry-After`.",
+    "The API key has reached `--key-rpm` or `--key-concurrent`: repeat after `Retry-After`. Or there are too many client secrets, or too much sound or too many events wait in a session of `/v1/realtime`, or a silent session made way for one of another client.",
+  server_busy:
+    "The queue is full, or the client has its share of one that is more than half full; or the request waited or would wait too long; or there is no room for its body, media or events, or for another live session. Repeat after `Retry-After`.",
   deadline_exceeded: "The time of `X-Svc-Deadline-Ms` passed before the first token or result.",
   request_cancelled: "The request was cancelled by its id or by POST /sdapi/v1/interrupt.",
   engine_unavailable:

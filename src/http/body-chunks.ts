@@ -6,8 +6,11 @@ import { within } from "../domain/within.ts";
 
 /** Longest silence, in milliseconds, of a client that is still sending a body. */
 export const BODY_PATIENCE_MS = 30_000;
-/** What a body above `FREE_BYTES` must bring within that time: from there on, it takes room of others' bodies. */
-export const LEAST_BYTES = 64 * 1024;
+/**
+ * What a body above `FREE_BYTES` must bring within that time: from there on, it takes room of others' bodies. Speech that
+ * is sent while it is recorded brings more, even at the lowest rate of AMR (4.75 kbit/s).
+ */
+export const LEAST_BYTES = 16 * 1024;
 /** Minimum size of every piece but the last, because each piece costs memory and time whatever its size. */
 const PIECE_BYTES = 8 * 1024;
 /** Up to this size, setting up Bun's body stream takes longer than reading the body, which is then one piece. */

@@ -58,8 +58,8 @@ interface FormLimits {
 }
 
 const MOST_FIELDS = 24;
-/** A boundary in printable ASCII; RFC 2046 allows 70 characters. */
-const BOUNDARY = /;\s*boundary=(?:"([ !#-[\]-~]{1,200})"|([!#-:<-[\]-~]{1,200})(?=[\s;]|$))/i;
+/** A boundary in printable ASCII, with escapes if it is in quotes; RFC 2046 allows 70 characters. */
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"((?:[ !#-[\]-~]|\\["\\]){1,200})"|([!#-:<-[\]-~]{1,200})(?=[\s;]|$))/i;
 /** Characters of a file name that are kept. */
 export const LONGEST_NAME = 255;
 /** Most bytes that a form with one file may have besides the file. */
@@ -119,7 +119,7 @@ export async function readParts<Content extends Received>(
   const tooManyParts = () => broken(`The form has more than ${mostParts} parts.`);
   form.on("partsLimit", () => fail(tooManyParts()));
   async function* body(): AsyncGenerator<Uint8Array, void, void> {
-    const delimiter = Buffer.from(`\r\n--${boundary}`);
+    const delimiter = Buffer.from(`\r\n--${boundary.replaceAll(/\\(.)/g, "$1")}`);
     let size = 0;
     let parts = 0;
     try {
@@ -175,7 +175,8 @@ export async function readOneFile<Content extends Received>(
 function boundaryOf(type: string | null): string {
   const [, quoted, plain] = BOUNDARY.exec(type ?? "") ?? [];
   const boundary = quoted ?? plain;
-  if (boundary === undefined) throw broken("Content-Type names no boundary of the form's parts.");
+  if (boundary === undefined)
+    throw broken("Content-Type names no boundary of the form's parts, of at most 200 printable ASCII characters.");
   return boundary;
 }
 

@@ -133,13 +133,14 @@ async function begin(
 
 /** Returns settings of a request's generations from its headers and connection. Throws SvcError `invalid_value`. */
 export function requestOrigin({ clock, contexts }: AppDeps, request: Request): RequestOrigin {
-  const { id, client, startedAt } = contexts.of(request);
+  const { id, client, holder, startedAt } = contexts.of(request);
   checkClient(request.headers);
   const deadlineMs = decodeDeadline(request.headers);
   const arrived = clock.wall() - (clock.now() - startedAt);
   return {
     id,
     client,
+    holder,
     ...(deadlineMs !== undefined && { deadline: arrived + deadlineMs }),
     ...(isForwarded(request.headers) && { forwarded: true as const }),
   };

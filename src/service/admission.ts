@@ -12,6 +12,9 @@ const REMEMBERED_MS = 60_000;
 /** Most such clients. */
 const MOST_REMEMBERED = 1000;
 
+/** Up to when a request is admitted: while its client has less than its share, while there is room, or whatever there is. */
+type Entitlement = "by-share" | "while-free" | "always";
+
 type RefusalCounter = Pick<RequestMetrics, "rejected">;
 
 export class Admission {
@@ -31,25 +34,23 @@ export class Admission {
     private readonly clock: Pick<Clock, "now">,
   ) {}
 
-  /**
-   * Takes `places` places for a client, or throws what `check` throws. `assured` skips the check, for a request admitted
-   * with others.
-   */
-  enter(places: number, metrics: RefusalCounter, client = "", assured = false): void {
-    if (!assured) this.check(places, metrics, client);
+  /** Takes `places` places for a client, or throws what `check` throws. A part of an admitted request needs no share. */
+  enter(places: number, metrics: RefusalCounter, client = "", entitlement: Entitlement = "by-share"): void {
+    if (entitlement !== "always") this.check(places, metrics, client, entitlement === "while-free");
     this.count(client, places);
   }
 
   /**
    * Throws SvcError `server_busy`, counted and with the seconds after which a place is likely free, when fewer than
-   * `places` are free, or the client already has its share of those that others want too. A request for more answers than
-   * there are places is admitted when no other is in flight.
+   * `places` are free, or the client already has its share of those that others want too, unless it is `entitled` to more.
+   * A request for more answers than there are places is admitted when no other is in flight.
    */
-  check(places: number, metrics: RefusalCounter, client = ""): void {
+  check(places: number, metrics: RefusalCounter, client = "", entitled = false): void {
     const isFull = this.isFull(places);
-    if (!isFull && !this.hasShare(places, client)) return;
+    const hasShare = !entitled && this.hasShare(places, client);
+    if (!isFull && !hasShare) return;
     metrics.rejected("queue_full");
-    const seconds = this.retryAfterSeconds();
+    const seconds = this.retryAfterSeconds(hasShare ? this.endsUntilShare(places, client) : 1);
     if (!this.held.has(client)) this.remember(client, seconds);
     const message = isFull
       ? `The server is at capacity: ${this.parallel} running and ${this.maxQueue} waiting requests.`
@@ -69,11 +70,12 @@ export class Admission {
   }
 
   /**
-   * Returns the seconds until a request ends and frees its place: the engine's estimate, else the mean duration divided
-   * by `parallel`.
+   * Returns the seconds until `ends` requests have ended and freed their places: the engine's estimate for the first,
+   * and for others, or without an estimate, the mean duration divided by `parallel`.
    */
-  retryAfterSeconds(): number {
-    return retryAfterSeconds(this.expectedMs() ?? this.meanMs / this.parallel);
+  retryAfterSeconds(ends = 1): number {
+    const each = this.meanMs / this.parallel;
+    return retryAfterSeconds((this.expectedMs() ?? each) + (ends - 1) * each);
   }
 
   private get most(): number {
@@ -87,10 +89,24 @@ export class Admission {
   /** Returns whether the queue would be more than half full, and the client has as much of all places as each other. */
   private hasShare(places: number, client: string): boolean {
     const held = this.held.get(client);
-    if (held === undefined || this.inFlight + places - this.parallel <= this.maxQueue / 2) return false;
+    if (held === undefined || this.beyondHalf(places) <= 0) return false;
     this.forget();
-    const clients = new Set([...this.held.keys(), ...this.refused.keys()]).size;
-    return held >= Math.ceil(this.most / clients);
+    return held >= this.share;
+  }
+
+  private get share(): number {
+    return Math.ceil(this.most / new Set([...this.held.keys(), ...this.refused.keys()]).size);
+  }
+
+  /** Returns by how many requests the queue would be more than half full with `places` more. */
+  private beyondHalf(places: number): number {
+    return Math.ceil(this.inFlight + places - this.parallel - this.maxQueue / 2);
+  }
+
+  /** Returns how many requests end before a client that has its share gets places: its own end in turns with others. */
+  private endsUntilShare(places: number, client: string): number {
+    const own = (this.held.get(client) ?? 0) - this.share + 1;
+    return Math.min(own * this.held.size, this.beyondHalf(places));
   }
 
   private count(client: string, places: number): void {

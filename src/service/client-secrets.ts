@@ -4,7 +4,7 @@ import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
 import { CLIENT_SECRET_PREFIX, newClientSecret } from "../domain/ids.ts";
 import type { ClientSecret } from "../domain/live.ts";
-import { givesWay } from "./giving-way.ts";
+import { givingWay } from "./giving-way.ts";
 
 /** Maximum number of secrets valid at the same time. */
 export const MOST_SECRETS = 1000;
@@ -38,7 +38,7 @@ export class ClientSecrets {
 
   private makeWay(client: string): boolean {
     const secrets = this.secrets.values();
-    const giver = givesWay(
+    const [giver] = givingWay(
       secrets.map(({ holder }) => holder),
       client,
       MOST_SECRETS,

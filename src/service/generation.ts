@@ -80,9 +80,10 @@ export class GenerationService {
     report: RequestReport = {},
     { assured, isOwnQuestion = false, held }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
+    const { holder: _holder, ...sent } = origin;
     const requests = generations.map(({ fieldNames: _names, ...one }) => ({
       ...one,
-      ...origin,
+      ...sent,
       ...(held && { whole: true as const }),
     }));
     const backend = this.deps.router.find(generations[0].model, "chat");
@@ -125,7 +126,7 @@ export class GenerationService {
   }
 
   /** Throws the error with which a client's request for this model would be refused now. */
-  checkCapacity(model: string | undefined, origin: Pick<RequestOrigin, "client">): void {
+  checkCapacity(model: string | undefined, origin: Pick<RequestOrigin, "holder">): void {
     this.deps.requests.checkCapacity([this.deps.router.find(model, "chat")], origin);
   }
 

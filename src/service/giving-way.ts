@@ -4,15 +4,17 @@
 export const OWN_SHARE = 1 / 4;
 
 /**
- * Returns the client that has to give one of its places, of `most` in all, to another that found none free: the one with
- * the most, if it has more than its own share and would still have as many as the other. `holders` names the client of
- * each place. Undefined: nobody.
+ * Returns the clients of which one has to give one of its places, of `most` in all, to another that found none free: those
+ * that have more than their own share and would still have as many as the other, the one with the most first. `holders`
+ * names the client of each place.
  */
-export function givesWay(holders: Iterable<string>, client: string, most: number): string | undefined {
+export function givingWay(holders: Iterable<string>, client: string, most: number): readonly string[] {
   const counts = new Map<string, number>();
   for (const holder of holders) counts.set(holder, (counts.get(holder) ?? 0) + 1);
   const wanted = (counts.get(client) ?? 0) + 1;
-  const [largest] = [...counts].toSorted(([, one], [, other]) => other - one);
-  if (!largest || wanted > Math.max(1, most * OWN_SHARE)) return undefined;
-  return largest[1] > Math.max(wanted, most * OWN_SHARE) ? largest[0] : undefined;
+  if (wanted > Math.max(1, most * OWN_SHARE)) return [];
+  return [...counts]
+    .filter(([, count]) => count > Math.max(wanted, most * OWN_SHARE))
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([holder]) => holder);
 }

@@ -48,7 +48,7 @@ export class ImageService {
   }
 
   /** Throws the error with which a client's request would be refused now for any model: `engine_unavailable`, `server_busy`. */
-  checkCapacity(origin: Pick<RequestOrigin, "client">, ability: ImageAbility = "images"): void {
+  checkCapacity(origin: Pick<RequestOrigin, "holder">, ability: ImageAbility = "images"): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(router.findAll(undefined, ability), origin);
   }

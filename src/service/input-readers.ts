@@ -49,7 +49,7 @@ export class InputReaders {
   /** Returns the text of a medium whose kind has a reader. Throws what the reader throws. */
   async read(
     { source, param }: MediaPart,
-    { client, deadline, background }: RequestOrigin,
+    { client, holder, deadline, background }: RequestOrigin,
     signal: AbortSignal,
   ): Promise<ReadInput> {
     const { image, audio } = this.readers;
@@ -62,7 +62,7 @@ export class InputReaders {
     await inSlices(content.length, signal, (from, to) => hasher.update(content.slice(from, to)));
     const key = hasher.digest("base64");
     // Its id is its own: only the whole request can be cancelled.
-    const part = { id: newRequestId(), partOf: true, client, deadline, background } as const;
+    const part = { id: newRequestId(), partOf: true, client, holder, deadline, background } as const;
     const text = this.remembered.get(key) ?? (await readable.read(part, signal).catch(throwCounted));
     // Also after a hit, so that the least recently used text is evicted first.
     this.remembered.put(key, text, text.text.length);

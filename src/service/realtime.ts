@@ -6,7 +6,7 @@ import { shuttingDown, SvcError } from "../domain/errors.ts";
 import type { LiveChanges, LiveEnd, LiveSettings } from "../domain/live.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { LiveSession, type LiveListener } from "./live/session.ts";
-import { givesWay } from "./giving-way.ts";
+import { givingWay } from "./giving-way.ts";
 import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
@@ -44,12 +44,13 @@ export class RealtimeService {
   }
 
   /**
-   * Opens a session of the client `holder` with these settings. When there are too many, the one that is silent for the
-   * longest time ends, of a client that has more than its share while `holder` has less. Throws SvcError `server_busy` or
-   * `shutting_down`.
+   * Opens a session with these settings. When there are too many, one without speech that is not text yet ends, the one
+   * that is silent for the longest time, of a client that has more than its share while this one has less. Throws SvcError
+   * `server_busy` or `shutting_down`.
    */
-  open(origin: RequestOrigin, settings: LiveSettings, listener: LiveListener, holder = ""): LiveSession {
+  open(origin: RequestOrigin, settings: LiveSettings, listener: LiveListener): LiveSession {
     const { transcriptions, requests, clock, maxSessions, maxSeconds } = this.deps;
+    const { holder = "" } = origin;
     const isFull = this.sessions.size >= maxSessions;
     const leaving = isFull ? this.leaving(holder) : undefined;
     if (isFull && !leaving) {
@@ -89,10 +90,11 @@ export class RealtimeService {
 
   /** Returns the session that makes way for one of `client`; undefined: none. */
   private leaving(client: string): LiveSession | undefined {
-    const giver = givesWay(this.sessions.values(), client, this.deps.maxSessions);
-    const [longest] = [...this.sessions]
-      .filter(([, holder]) => holder === giver)
+    const givers = givingWay(this.sessions.values(), client, this.deps.maxSessions);
+    const silent = [...this.sessions]
+      .filter(([session]) => !session.hasSpeech)
       .toSorted(([one], [other]) => one.lastAt - other.lastAt);
+    const [longest] = givers.flatMap((giver) => silent.filter(([, holder]) => holder === giver));
     return longest?.[0];
   }
 }

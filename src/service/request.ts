@@ -3,7 +3,7 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
 import { shuttingDown, SvcError, type ErrorCode } from "../domain/errors.ts";
-import { holderOf, type RequestOrigin } from "../domain/request-origin.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
 import type { Progress } from "../domain/request-record.ts";
@@ -139,7 +139,7 @@ export class RequestService {
       throw error;
     } finally {
       const ms = live.ended();
-      if (!background) admission.leave(ms, places, holderOf(spec));
+      if (!background) admission.leave(ms, places, spec.holder);
       this.leave(places);
     }
   }
@@ -197,19 +197,19 @@ export class RequestService {
   }
 
   /** Throws the error with which a client's request that any of these backends may answer would be refused now. */
-  checkCapacity(backends: readonly Admitting[], origin: Pick<RequestOrigin, "client">): void {
+  checkCapacity(backends: readonly Admitting[], { holder }: Pick<RequestOrigin, "holder">): void {
     if (this.draining) throw shuttingDown();
     const [first] = backends;
-    const client = holderOf(origin);
-    if (!first || backends.some((backend) => this.admissionOf(backend).hasCapacity(1, client))) return;
-    this.admissionOf(first).check(1, this.metricsOf(first), client);
+    if (!first || backends.some((backend) => this.admissionOf(backend).hasCapacity(1, holder))) return;
+    this.admissionOf(first).check(1, this.metricsOf(first), holder);
   }
 
   private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {
     const { places = 1, background, assured, partOf = assured } = spec;
     if (this.over || (this.draining && !partOf)) throw shuttingDown();
     const admission = this.admissionOf(spec.backend);
-    if (!background) admission.enter(places, metrics, holderOf(spec), assured);
+    if (!background)
+      admission.enter(places, metrics, spec.holder, assured ? "always" : partOf ? "while-free" : "by-share");
     this.activeCount += places;
     return admission;
   }

@@ -36,7 +36,7 @@ export class TranscriptionService {
   }
 
   /** Throws the error with which a client's request would be refused now for any model: `engine_unavailable`, `server_busy`. */
-  checkCapacity(origin: Pick<RequestOrigin, "client">): void {
+  checkCapacity(origin: Pick<RequestOrigin, "holder">): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(router.findAll(undefined, "transcription"), origin);
   }

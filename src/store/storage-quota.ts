@@ -71,8 +71,11 @@ export class StorageQuota {
     }
     const used = this.total;
     if (used + bytes > this.limit) {
-      const taken = (used / MIB).toFixed(1);
-      const message = `Files and batches may take ${this.limit / MIB} MiB (--data-size) and take ${taken} MiB: delete files first.`;
+      const records = this.records();
+      const [taken, ofRecords] = [used, records].map((size) => (size / MIB).toFixed(1));
+      // Deleted files leave the records of their batches.
+      const advice = records + bytes > this.limit ? "raise --data-size or lower --keep-batches" : "delete files first";
+      const message = `Files and batches may take ${this.limit / MIB} MiB (--data-size) and take ${taken} MiB, ${ofRecords} MiB of it for records: ${advice}.`;
       throw new SvcError("storage_full", message);
     }
     this.take(bytes);

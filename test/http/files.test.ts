@@ -401,7 +401,9 @@ describe("a data folder that cannot be used", () => {
     expect([refused.status, refused.headers.get("x-should-retry")]).toEqual([507, "false"]);
     const { error } = await read(refused);
     expect(error.code).toBe("storage_full");
-    expect(error.message).toMatch(/^Files and batches may take 0\.05 MiB \(--data-size\) and take 0\.0 MiB: /);
+    expect(error.message).toMatch(
+      /^Files and batches may take 0\.05 MiB \(--data-size\) and take 0\.0 MiB, 0\.0 MiB of it for records: /,
+    );
     expect((await server.chat({})).status).toBe(200);
     expect((await read(fetch(`${server.url}/v1/files`))).data).toHaveLength(1);
     await fetch(`${server.url}/v1/files/${first.id}`, { method: "DELETE" });

@@ -70,6 +70,8 @@ test.each([
   ["as browsers write it", "boundary=----WebKitFormBoundaryAbc", "----WebKitFormBoundaryAbc", 200],
   ["in quotes, with a space", 'charset=utf-8; Boundary="a b?=1"', "a b?=1", 200],
   ["before another parameter", "boundary=a'()+_,-./:=?;charset=utf-8", "a'()+_,-./:=?", 200],
+  ["after spaces", "boundary =  b", "b", 200],
+  ["with a quote and a backslash", String.raw`boundary="a\"b\\c"`, String.raw`a"b\c`, 200],
   ["of more than 200 characters", `boundary=${"b".repeat(201)}`, "b".repeat(201), 400],
   ["that is empty", "boundary=", "", 400],
 ])("a boundary %s", async (_, parameters, boundary, status) => {

@@ -183,6 +183,23 @@ describe("capacity", () => {
     for (const answer of greedy) expect((await answer).status).toBe(200);
   });
 
+  test("an address counts as one client, whatever names and connections its requests have", async () => {
+    const gate = Promise.withResolvers<void>();
+    let begun = 0;
+    const script = () => ({ steps: [{ wait: begun++ === 0 ? gate.promise : never }, { text: "a" }] });
+    const server = serve(script, { parallel: 2, maxQueue: 2 });
+    const ask = (client: string) => server.chat({}, { "x-svc-client": client });
+    const held = Array.from({ length: 4 }, () => ask("10.0.0.1_5432"));
+    await until(() => server.requests.activeCount === 4);
+    expect((await ask("10.0.0.1_5433")).status).toBe(503);
+    gate.resolve();
+    await Promise.race(held);
+    const again = ask("10.0.0.1_5432");
+    await until(() => server.requests.activeCount === 4);
+    server.requests.cancelAll();
+    await Promise.all([again, ...held].map(async (answer) => (await answer).text()));
+  });
+
   test.each([
     ["/v1/audio/speech", { input: "Hello." }],
     ["/v1/audio/transcriptions", { data: "aaaa" }],

@@ -149,6 +149,26 @@ describe("opening a session", () => {
     expect(one.closing).toBeUndefined();
   });
 
+  test("of another client ends none whose speech is not text yet", async () => {
+    const server = serve(hello, { apiKeys: [...apiKeys, { name: "eve", key: "eve-key" }], maxRealtimeSessions: 2 });
+    const as = (key: string) => open(server, { headers: { authorization: `Bearer ${key}` } });
+    const gate = Promise.withResolvers<void>();
+    server.transcriber.gate = gate.promise;
+    const [recognised, speaking] = [await as("ada-key"), await as("ada-key")];
+    say(recognised);
+    await recognised.next("conversation.item.input_audio_transcription.delta");
+    speaking.append(speech);
+    await speaking.next("input_audio_buffer.speech_started");
+    expect(statusOf(await answerTo(server, ["Authorization: Bearer eve-key"]))).toBe(503);
+    speaking.send({ type: "input_audio_buffer.clear" });
+    await speaking.next("input_audio_buffer.cleared");
+    const other = await as("eve-key");
+    await other.next("session.created");
+    expect(await speaking.next("error")).toMatchObject({ error: { code: "rate_limit_exceeded" } });
+    gate.resolve();
+    await recognised.completed();
+  });
+
   test("is refused without a transcription model", () => {
     const { requests, transcriptions: known } = serve();
     const mediaLimits = { maxAudioBytes: 1 } as never;

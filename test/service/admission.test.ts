@@ -44,13 +44,24 @@ test("a client that was refused finds a place later, although another repeats ea
   leave("greedy");
   const message =
     "The queue is more than half full, and this client has its share of it: 7 of 8 running and waiting requests.";
-  expect(refusal("greedy")).toEqual(new SvcError("server_busy", message, { retryAfterSeconds: 2 }));
+  // Two more must end until the queue is half full; a request that took 1 ms made the mean 1.6 s for two of them.
+  expect(refusal("greedy")).toEqual(new SvcError("server_busy", message, { retryAfterSeconds: 4 }));
   clock.pass(61_000);
   expect(enter("greedy")).toBe(0);
   expect(enter("late")).toBe(1);
   leave("late");
   clock.pass(1000);
   expect(enter("greedy", 5)).toBe(1);
+});
+
+test("a client that has its share is told when enough of its requests have ended", () => {
+  const { enter, leave, refusal } = setUp(4, 256);
+  enter("greedy", 260);
+  expect(refusal("late")).toMatchObject({ details: { retryAfterSeconds: 2 } });
+  leave("greedy");
+  enter("late");
+  // The queue is half full after 129 ends, and the first is estimated apart.
+  expect(refusal("greedy")).toMatchObject({ details: { retryAfterSeconds: Math.ceil(2 + 128 * 0.4001) } });
 });
 
 test("clients share the places once the queue is more than half full", () => {

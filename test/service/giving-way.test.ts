@@ -1,14 +1,14 @@
 // One client cannot keep all places from others, which take no more than their share from it.
 
 import { expect, test } from "bun:test";
-import { givesWay } from "../../src/service/giving-way.ts";
+import { givingWay } from "../../src/service/giving-way.ts";
 
 /** Returns how many of `most` places each of the clients has once the later ones took from the earlier what they could. */
 function shares(most: number, clients: readonly string[]): Record<string, number> {
   const holders: string[] = [];
   for (const client of clients) {
     for (let wanted = 0; wanted < most; wanted++) {
-      const giver = holders.length < most ? undefined : givesWay(holders, client, most);
+      const [giver] = holders.length < most ? [] : givingWay(holders, client, most);
       if (holders.length === most && giver === undefined) break;
       if (giver !== undefined) holders.splice(holders.indexOf(giver), 1);
       holders.push(client);

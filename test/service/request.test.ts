@@ -123,13 +123,16 @@ describe("a place in the queue", () => {
     expect(await many.end()).toBe("ended");
   });
 
-  test("counts for the client, by its address if it has no name", async () => {
+  test("counts for its holder, whatever the client is called; a part of a request needs no share", async () => {
     const { begin, main } = setUp({ maxQueue: 8 });
     const backend = { ...main, parallel: 2 };
-    const other = begin({ backend, client: "10.0.0.2 5" });
-    const some = Array.from({ length: 5 }, (_, port) => begin({ backend, client: `10.0.0.1 ${port}` }));
-    expect(await begin({ backend, client: "10.0.0.1 6" }).ended).toBe("server_busy");
-    for (const one of [other, ...some]) expect(await one.end()).toBe("ended");
+    const mine = (client: string) => ({ backend, client, holder: "10.0.0.1" });
+    const other = begin({ backend, client: "same", holder: "10.0.0.2" });
+    const some = Array.from({ length: 5 }, (_, count) => begin(mine(`name${count}`)));
+    expect(await begin(mine("same")).ended).toBe("server_busy");
+    const parts = Array.from({ length: 4 }, () => begin({ ...mine("same"), partOf: true }));
+    expect(await begin({ ...mine("same"), partOf: true }).ended).toBe("server_busy");
+    for (const one of [other, ...some, ...parts]) expect(await one.end()).toBe("ended");
   });
 
   test("belongs to an engine, whichever of its models a request names", async () => {

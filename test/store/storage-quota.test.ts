@@ -26,7 +26,8 @@ test("stored and claimed bytes share the quota, and removing files frees it", as
   // Besides their contents, two files and a batch count.
   await quota.claim(MIB / 4 - 2 * ENTRY_BYTES);
   put("files/b", MIB / 4 - 3 * ENTRY_BYTES);
-  const full = "Files and batches may take 1 MiB (--data-size) and take 1.0 MiB: delete files first.";
+  const full =
+    "Files and batches may take 1 MiB (--data-size) and take 1.0 MiB, 0.0 MiB of it for records: delete files first.";
   await expect(quota.claim(1)).rejects.toThrow(new SvcError("storage_full", full));
   rmSync(join(folder, "files/b"));
   await quota.claim(MIB / 4 - 2 * ENTRY_BYTES);
@@ -41,6 +42,13 @@ test("many small files take what they take on a disk, and records count", async 
   await expect(quota.claim(1)).rejects.toThrow("--data-size");
   records -= 1;
   await quota.claim(1);
+});
+
+test("where records alone take the quota, the error does not advise to delete files", async () => {
+  const quota = new StorageQuota(folder, MIB, undefined, { records: () => MIB, now: still });
+  const full =
+    "Files and batches may take 1 MiB (--data-size) and take 1.0 MiB, 1.0 MiB of it for records: raise --data-size or lower --keep-batches.";
+  await expect(quota.claim(1)).rejects.toThrow(new SvcError("storage_full", full));
 });
 
 test("claims beyond the quota do not scan all contents each time", async () => {

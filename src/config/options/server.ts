@@ -101,7 +101,7 @@ export const serverOptions = {
   }),
   maxRealtimeSessions: integer(0, 10_000, {
     default: 16,
-    help: "Maximum open sessions of /v1/realtime; further sessions are refused with 503 server_busy.",
+    help: "Maximum open sessions of /v1/realtime; at the limit, a silent session of a client with many makes way for one of another client, or the new one is refused with 503 server_busy.",
   }),
   transcribeInput: boolean({
     default: false,

@@ -45,7 +45,7 @@ const noModel = "`engine_unavailable`: there is no transcription model.";
 const secretErrors = {
   400: badRequest,
   413: tooLarge("1 MiB"),
-  429: `\`rate_limit_exceeded\`: there are already ${MOST_SECRETS} secrets that have not expired.`,
+  429: `\`rate_limit_exceeded\`: there are already ${MOST_SECRETS} secrets that have not expired, and none makes way.`,
   503: noModel,
 };
 
@@ -56,7 +56,8 @@ export const realtimeOperations: Operations = {
 /v1/realtime with the secret in place of an API key, any number of times until the secret expires. The secret is valid
 for nothing else. Its sessions begin with the settings of \`session\` (those of \`session.update\`), and count as
 sessions of the API key. On a server without API keys, a secret still gives its sessions their settings. Secrets are
-kept in memory and are lost when the server ends.`,
+kept in memory and are lost when the server ends. While there are ${MOST_SECRETS}, the oldest of a client with many makes way
+for one of another client.`,
     answers: { 200: "The secret, and the settings with which a session begins." },
     errors: secretErrors,
     example: { expires_after: { anchor: "created_at", seconds: 60 }, session: { type: "transcription" } },
@@ -84,7 +85,7 @@ kept in memory and are lost when the server ends.`,
       400: `${badRequest} The place is in the query or the headers of the upgrade.`,
       401: "`invalid_api_key`: the client secret has expired or is not known to this server.",
       426: "`upgrade_required`: the request does not ask for a WebSocket.",
-      503: unavailableWhen("--max-realtime-sessions sessions are already open", noModel),
+      503: unavailableWhen("--max-realtime-sessions sessions are already open, and none makes way", noModel),
     },
     queued: true,
     requestHeaders: {

@@ -77,7 +77,7 @@ function openSession(deps: AppDeps, realtime: RealtimeService, shared: SharedLim
   const context = deps.contexts.of(request);
   const socket = new RealtimeSocket(wire, shared, context.onUnexpected);
   const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });
-  const session = realtime.open(origin, settings, socket, context.holder);
+  const session = realtime.open(origin, settings, socket);
   socket.session = session;
   context.logFields = () => ({
     finish: socket.how,

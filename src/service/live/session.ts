@@ -86,6 +86,11 @@ export class LiveSession {
     return this.utterances.tokens;
   }
 
+  /** Whether it may have speech that is not text yet. */
+  get hasSpeech(): boolean {
+    return this.isWorking || this.turns.hasSpeech || this.framesTo(this.buffer.end) > 0;
+  }
+
   /** Sends the client the `created` event. */
   begin(): void {
     this.emit({ type: "created", settings: this.settings });

@@ -64,6 +64,11 @@ export class TurnDetector {
 
   constructor(private readonly deps: TurnsDeps) {}
 
+  /** Whether there is speech since the last utterance. */
+  get hasSpeech(): boolean {
+    return this.utterance !== undefined;
+  }
+
   /** Returns the position before which sound is no longer needed. */
   needed({ turns }: LiveSettings): number {
     const { clock } = this.deps;
