@@ -59,7 +59,11 @@ export function banner(
 /** Returns the banner of a server without a model of its own. */
 export function gatewayBanner(models: number, options: BannerOptions): string {
   const { addresses, colours = false } = options;
-  const found = `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${addresses.here}/v1/models lists them`;
+  const list = `${addresses.here}/v1/models`;
+  const found =
+    models === 0
+      ? `no chat model so far: --chat-model, --pulled-models and --upstream add some; curl ${list} lists other models`
+      : `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${list} lists them`;
   const further = furtherLine("models", options);
   const upstreams: Line[] = models === 0 && further.length > 0 ? [] : [["gateway", found]];
   return `${page([...upstreams, ...further, ...addressLines(addresses)], colours)}\n`;

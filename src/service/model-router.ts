@@ -119,6 +119,9 @@ const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speec
 const NOT_THERE =
   "begins with the name of an upstream that offers no such model on this route; GET /v1/models lists them";
 
+const NO_CHATS =
+  "No chat model is served here at the moment. GET /v1/models lists the models that requests can name; --chat-model, --pulled-models and --upstream add chat models.";
+
 export class ModelRouter {
   /**
    * Sources come in order of precedence. `active` answers chats that name no model or an unknown one. Without it, the
@@ -141,7 +144,7 @@ export class ModelRouter {
     const found = named ?? this.usual(capability, model);
     if (found) return found;
     if (model === undefined && capability === "chat") {
-      throw new SvcError("upstream_unavailable", "No model is served here at the moment.", { retryAfterSeconds: 5 });
+      throw new SvcError("upstream_unavailable", NO_CHATS, { retryAfterSeconds: 5 });
     }
     throw this.notFound(model, capability);
   }

@@ -87,6 +87,7 @@ test("the banner names chat models that are loaded on first use", () => {
   const none = gatewayBanner(0, { addresses: local, offersPulled: true });
   expect(none).toContain("models   none yet: svc pull owner/repository");
   expect(none).not.toContain("upstreams");
+  expect(gatewayBanner(0, { addresses: local })).toContain("gateway  no chat model so far: --chat-model");
   const many = { addresses: local, furtherModels: [..."abcdefgh"] };
   expect(gatewayBanner(0, many)).toContain("models   a, b, c, d, e, f and 2 more (loaded on first use)");
 });

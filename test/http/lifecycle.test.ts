@@ -116,10 +116,14 @@ describe("unknown routes and methods", () => {
   test("get an error that names the nearest route and repeats nothing of the request", async () => {
     const server = serve();
     const told = async (where: string) =>
-      checkError(await (await fetch(server.url + where)).json()).error.message.split("lists all.")[1] ?? "";
+      checkError(await (await fetch(server.url + where)).json()).error.message.split("list all.")[1] ?? "";
     expect(await told("/v1/chat/completion")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/openai/v1/chat/completions/")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/V1/Modles")).toBe(" The nearest is /v1/models.");
+    expect(await told("/v1/transcriptions")).toBe(" The nearest is /v1/audio/transcriptions.");
+    expect(await told("/openai/v1/voices")).toBe(" The nearest is /v1/audio/voices.");
+    // Their last segment is that of routes about a thing with an id.
+    for (const other of ["/v1/cancel", "/zz/content"]) expect(await told(other)).toBe("");
     // Not compared, because of its length, whatever it ends with.
     expect(await told(`/v1/modles${"/".repeat(200)}`)).toBe("");
     for (const other of ["/zz2", "/zzicon.ico", `/${"z".repeat(500)}`]) expect(await told(other)).not.toContain("zz");

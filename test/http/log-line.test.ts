@@ -8,6 +8,17 @@ import { RawClient } from "./raw.ts";
 const path = "/v1/chat/completions";
 
 describe("the log line", () => {
+  test("of an unknown route has the nearest one, and nothing of the path", async () => {
+    const server = serve();
+    for (const where of ["/zz/v1/chat/completions", "/zz"]) await (await fetch(server.url + where)).text();
+    await until(() => server.log.lines.length === 2);
+    expect(server.log.lines.map(({ fields }) => [fields["route"], fields["nearest"]])).toEqual([
+      ["unknown", path],
+      ["unknown", undefined],
+    ]);
+    expect(JSON.stringify(server.log.lines)).not.toContain("zz");
+  });
+
   test("is written once, at the end of the response, with counts and without text", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ text: "generated" }, { wait: gate.promise }] });

@@ -43,6 +43,14 @@ test("tables are returned separately when a table format is requested, with link
   }
 });
 
+test("a form is refused with the route that takes forms", async () => {
+  const body = new FormData();
+  body.append("file", new Blob(["x"], { type: "image/png" }), "scan.png");
+  const response = await fetch(serve().url + PATH, { method: "POST", body });
+  const message = "Content-Type must be application/json; got multipart/form-data. POST /v1/vision/ocr takes forms.";
+  expect([response.status, await response.json()]).toMatchObject([400, { error: { message } }]);
+});
+
 test("false and null count as absent fields", async () => {
   const off = { extract_header: false, extract_footer: null, include_blocks: false, table_format: null };
   const response = await serve().post(PATH, { document, ...off, confidence_scores_granularity: null });

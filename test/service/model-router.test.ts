@@ -35,7 +35,7 @@ test("without an active model the first chat model answers, and unknown names ar
   expect(router.find(undefined, "chat").model).toBe("far");
   expect(() => router.find("gpt-4o", "chat")).toThrow(expect.objectContaining({ code: "model_not_found" }));
   expect(() => new ModelRouter([]).find(undefined, "chat")).toThrow(
-    expect.objectContaining({ code: "upstream_unavailable" }),
+    expect.objectContaining({ code: "upstream_unavailable", message: expect.stringContaining("--pulled-models") }),
   );
 });
 

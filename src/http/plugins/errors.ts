@@ -21,7 +21,7 @@ export const errors = ({ contexts, routes }: ErrorDeps) =>
   new Elysia({ name: "plugin.errors" }).onError({ as: "global" }, ({ code, error, request }) => {
     if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
     const fail = (thrown: unknown) => failed(thrown, contexts.of(request), request);
-    return code === "NOT_FOUND" ? unknownRoute(request, routes(), fail) : fail(error);
+    return code === "NOT_FOUND" ? unknownRoute(request, routes(), contexts.of(request), fail) : fail(error);
   });
 
 /** Returns the response of a request that has failed with `thrown`, in the form of its path. */
@@ -57,14 +57,21 @@ const MAKES_MODELS = /^\/api\/(create|copy|push|blobs\/[^/]+)\/?$/;
 const NO_MODELS_MADE =
   "svc cannot create or publish models: 'svc pull' downloads one, and --alias adds names to the served one.";
 
-function unknownRoute(request: Request, routes: RouteTable, fail: (error: SvcError) => Response): Response {
+function unknownRoute(
+  request: Request,
+  routes: RouteTable,
+  context: RequestContext,
+  fail: (error: SvcError) => Response,
+): Response {
   const { pathname } = new URL(request.url);
   const match = routes.find(pathname);
   if (!match) {
     if (MAKES_MODELS.test(pathname)) return fail(new SvcError("not_found", NO_MODELS_MADE));
     const near = nearestRoute(pathname, routes.paths);
+    // The log does not repeat the path, which is the client's text.
+    context.logFields = () => ({ nearest: near });
     const hint = near === undefined ? "" : ` The nearest is ${near}.`;
-    return fail(new SvcError("not_found", `There is no such route; GET /docs lists all.${hint}`));
+    return fail(new SvcError("not_found", `There is no such route; /docs and /openapi.json list all.${hint}`));
   }
   const allow = [...match.methods, "OPTIONS"].join(", ");
   const response = fail(new SvcError("method_not_allowed", `This route allows ${allow}.`));
@@ -75,7 +82,10 @@ function unknownRoute(request: Request, routes: RouteTable, fail: (error: SvcErr
 /** Longer paths, with the slashes at their ends, are not considered misspelled. */
 const LONGEST = 80;
 
-/** Returns the pattern with the fewest edits, else one with another prefix than `path`; undefined when none is near. */
+/**
+ * Returns the pattern with the fewest edits, else one with another prefix than `path`, else the longest one with the
+ * same last segment; undefined when none is near.
+ */
 function nearestRoute(path: string, patterns: readonly string[]): string | undefined {
   // Before the slashes are removed, which takes the square of their number.
   if (path.length > LONGEST) return undefined;
@@ -84,5 +94,8 @@ function nearestRoute(path: string, patterns: readonly string[]): string | undef
   const byEnd = patterns.filter(
     (pattern) => pattern.length > 4 && (normalized.endsWith(pattern) || pattern.endsWith(normalized)),
   );
-  return nearest(normalized, patterns) ?? byEnd.toSorted((a, b) => b.length - a.length)[0];
+  const last = normalized.slice(normalized.lastIndexOf("/"));
+  const bySegment = patterns.filter((pattern) => last.length > 4 && pattern.endsWith(last) && !pattern.includes(":"));
+  const longest = (found: readonly string[]) => found.toSorted((a, b) => b.length - a.length)[0];
+  return nearest(normalized, patterns) ?? longest(byEnd) ?? longest(bySegment);
 }

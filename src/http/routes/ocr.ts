@@ -11,11 +11,13 @@ import { fewerPages, type HeldAnswer } from "../../service/held-answer.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import { beginJob } from "../begin-job.ts";
 import type { AppDeps } from "../deps.ts";
+import { isForm } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
 
 const MOST_PAGES = 1000;
+const NO_FORMS = "Content-Type must be application/json; got multipart/form-data. POST /v1/vision/ocr takes forms.";
 
 /** Converts documents to Markdown, with a Mistral-compatible API. */
 export const ocrRoutes = (deps: AppDeps, files: FilesService) =>
@@ -27,6 +29,7 @@ export const ocrRoutes = (deps: AppDeps, files: FilesService) =>
 
 async function answer(deps: AppDeps, files: FilesService, request: Request): Promise<Response> {
   const { origin, context, report } = beginJob(deps, request);
+  if (isForm(request)) throw new SvcError("unsupported_media_type", NO_FORMS);
   const call = decodeOcr(await deps.bodies.read(request, bodyCeilings.generation));
   const { model, languages, pages, tableFormat } = call;
   const document = await documentOf(deps, files, call, request.signal);
