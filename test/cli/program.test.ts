@@ -288,6 +288,7 @@ describe("scripts", () => {
     // Another that gets no further than the port leaves the file alone.
     const second = await finish(["serve", "--port", new URL(url).port, "--ready-file", file]);
     expect([second.code, readFileSync(file, "utf8").trim()]).toEqual([4, url]);
+    expect(second.err).toContain(`svc already runs at ${url}. Choose another port with --port`);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
     expect(existsSync(file)).toBeFalse();
