@@ -12,6 +12,7 @@ import { ExitError } from "./exit-codes.ts";
 import { givenPaths, holdModels } from "./named-model.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
+import { uncovered } from "./reachable.ts";
 import { isSvc, serverUrl } from "./running-server.ts";
 import { progressOutput } from "./terminal.ts";
 import { withPulled } from "./with-pulled.ts";
@@ -81,6 +82,12 @@ function checkExposure(config: Config): void {
 /** Logs a warning when everybody can call the server. */
 export function warnOfExposure({ config, log }: Services, { port }: RunningServer): void {
   const warning = exposure({ ...config, port });
+  if (warning) log.warn(warning);
+}
+
+/** Logs a warning when the certificate is for none of the addresses at which this machine reaches the server. */
+export function warnOfCertificate({ config, log }: Services, { port }: RunningServer): void {
+  const warning = uncovered({ ...config, port });
   if (warning) log.warn(warning);
 }
 
