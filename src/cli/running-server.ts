@@ -34,7 +34,7 @@ export async function checkAdmitted(url: string, response: Response): Promise<vo
   if (response.status === 401)
     throw new ExitError(
       "failure",
-      `${url} requires an API key; svc sends the first one of --api-key and --api-key-file.`,
+      `${url} requires an API key: give it with --api-key-file FILE or --api-key KEY, of which svc sends the first.`,
     );
   if (response.status !== 403) return;
   throw new ExitError("failure", `${url} refuses this request: ${(await errorIn(response)) ?? "403 Forbidden."}`);
