@@ -41,6 +41,9 @@ const INFORMATION: Readonly<Record<string, Information>> = {
 /** Words that users of other programs type in place of options. */
 const WORDS: Readonly<Record<string, Information>> = { help: "help", version: "version" };
 
+/** For words that are neither a command nor a file: a question, perhaps. */
+export const ASK_HINT = ' svc -s "TEXT" asks the model something.';
+
 /** Accepted for a single answer, too, although that has no command. */
 const JSON_FLAG: Flag = { name: "json", help: "" };
 
@@ -110,7 +113,7 @@ function readModel([file, surplus]: readonly string[], values: GivenValues, comm
     const hint = didYouMean(word, commandNames, "svc ");
     throw new UsageError(
       command === undefined && /^[a-z-]+$/.test(word)
-        ? `There is no command "${word}".${hint}`
+        ? `There is no command "${word}".${hint || ASK_HINT}`
         : `svc serves one model file; "${surplus}" is one argument too many.${hint}`,
     );
   }

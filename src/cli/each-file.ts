@@ -120,11 +120,12 @@ async function folderOfInput(signal: AbortSignal): Promise<TemporaryFolder> {
 /** Throws ExitError when the file is missing, no regular file, or not readable. */
 function expectThere(file: string): void {
   if (file === "-") return;
+  if (file === "") throw new ExitError("usage", "The name of a file is empty.");
   const unreadable = (error: unknown) => `${file}: it cannot be read: ${fileReason(error)}.`;
   // A path below a file, or of a name that is too long, throws all the same.
   const found = orExit(() => statSync(file, { throwIfNoEntry: false }), unreadable);
   if (!found) throw new ExitError("failure", `${file}: there is no such file.`);
-  if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
+  if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder; name the files in it.`);
   // A pipe made by the shell, such as `<(…)`.
   if (!found.isFile())
     throw new ExitError("failure", `${file}: it is not a regular file; send it to standard input, named -.`);

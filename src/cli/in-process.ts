@@ -30,6 +30,9 @@ export interface Api {
   readonly requests: Pick<RequestHistory, "live" | "progressOf">;
 }
 
+/** Characters of an option's value that an error repeats at most. */
+const LONGEST_TOLD = 40;
+
 /** Load timeout in milliseconds: long, since the user sees the progress and can interrupt. */
 const PATIENCE_MS = 86_400_000;
 
@@ -93,17 +96,22 @@ const asking =
     const response = await app.fetch(new Request(`http://localhost${path}`, { ...sent, headers, signal }));
     if (response.ok) return response;
     const { error } = (await response.json()) as { error: { message: string; param: string | null } };
-    throw refusal(response.status, error, options);
+    throw refusal(response.status, error, options, body);
   };
 
 function refusal(
   status: number,
   { message, param }: { readonly message: string; readonly param: string | null },
   options: Readonly<Record<string, string>>,
+  body: object = {},
 ): ExitError {
   // 404: a name that does not exist is a wrong value, too.
   const isAboutValue = status === 400 || status === 404;
   const option = isAboutValue && param !== null ? options[param] : undefined;
   if (option === undefined) return new ExitError("failure", message);
-  return new ExitError("usage", message.replace(`'${param}'`, option));
+  const named = message.replace(`'${param}'`, option);
+  // The API never repeats a request's text, but here it is what the user has just typed.
+  const typed: unknown = (body as Record<string, unknown>)[param ?? ""];
+  const told = typeof typed === "string" && typed.length <= LONGEST_TOLD;
+  return new ExitError("usage", told ? named.replace(/got a string of length \d+/, () => `got "${typed}"`) : named);
 }

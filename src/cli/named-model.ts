@@ -1,6 +1,7 @@
 // Resolves an option that names a model: a file, or a model that svc pull downloaded.
 
-import { isAbsolute } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
@@ -13,6 +14,7 @@ import { filesOf, ModelStore, sourceOf, type Manifest } from "../store/models/mo
 import { PullError } from "../store/models/pull-error.ts";
 import { hubName, isRepo, parseReference, sourceUrl } from "../store/models/reference.ts";
 import { inFull } from "../store/models/short-names.ts";
+import { ASK_HINT } from "./arguments.ts";
 import { commandNames } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 
@@ -44,15 +46,20 @@ export class MissingModelError extends ExitError {
  * store lacks the model or has it only in part, and ExitError when nothing has this name or the store cannot be read.
  */
 export function namedModel(name: string, modelsDir: string): NamedModel {
-  if (isAbsolute(name)) return { path: name };
+  if (isAbsolute(name)) {
+    if (isQuestion(name) && !existsSync(name)) throw new ExitError("model", `There is no file ${name}.${ASK_HINT}`);
+    return { path: name };
+  }
   const store = new ModelStore(modelsDir);
   const found = findNamed(name, store);
   if (!found) {
     const problem = `There is no file ${name} and no model of this name in ${modelsDir}`;
     if (isDownloadable(name)) throw new MissingModelError(problem, name, "it");
+    const meant = didYouMean(name, commandNames, "svc ");
+    if (meant) throw new ExitError("model", `There is no command, file or model ${name}.${meant}`);
     throw new ExitError(
       "model",
-      `${problem}: svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands.${didYouMean(name, commandNames, "svc ")}`,
+      `${problem}: svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands.`,
     );
   }
   if (!store.isReady(found)) {
@@ -68,6 +75,9 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     ...(parts.length > 0 && { set: { name: found.name, parts } }),
   };
 }
+
+/** Returns whether a text that was taken for a path may be a question: several words, and no name of a model file. */
+const isQuestion = (path: string): boolean => /\s/.test(basename(path)) && !/\.gguf$/i.test(path);
 
 /** Returns the model that svc pull stored under a name, or from a URL. Throws ExitError when the store cannot be read. */
 function findNamed(name: string, store: ModelStore): Manifest | undefined {

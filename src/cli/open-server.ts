@@ -12,6 +12,8 @@ import { ExitError } from "./exit-codes.ts";
 import { givenPaths, holdModels } from "./named-model.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
+import { uncovered } from "./reachable.ts";
+import { isSvc, serverUrl } from "./running-server.ts";
 import { progressOutput } from "./terminal.ts";
 import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
@@ -38,7 +40,7 @@ export async function openServer(config: Config, log?: Logger, beforeDownload = 
   const before = async () => {
     const missing = givenPaths(config).find((path) => !existsSync(path));
     if (missing !== undefined) throw new ExitError("model", `There is no file ${missing}.`);
-    await orExplain(() => checkAddress(config));
+    await orExplain(config, () => checkAddress(config));
     beforeDownload();
   };
   const pulled = <T>(read: () => Promise<T>) => withPulled(config, read, before);
@@ -83,11 +85,17 @@ export function warnOfExposure({ config, log }: Services, { port }: RunningServe
   if (warning) log.warn(warning);
 }
 
+/** Logs a warning when the certificate is for none of the addresses at which this machine reaches the server. */
+export function warnOfCertificate({ config, log }: Services, { port }: RunningServer): void {
+  const warning = uncovered({ ...config, port });
+  if (warning) log.warn(warning);
+}
+
 /** Starts to serve HTTP. Throws ExitError when the address cannot be listened on. */
 async function startListening(services: Services): Promise<Pick<OpenServer, "server" | "batches">> {
   const { createApp } = await import("../http/app.ts");
   const app = createApp(services);
-  const server = await orExplain(() => listen(app, services.config, services));
+  const server = await orExplain(services.config, () => listen(app, services.config, services));
   const { batches } = app;
   batches.start();
   setTimeout(() => void app.rehearse(), REHEARSAL_MS).unref();
@@ -95,14 +103,24 @@ async function startListening(services: Services): Promise<Pick<OpenServer, "ser
 }
 
 /** Returns what `work` returns. Throws ExitError when the address cannot be listened on. */
-async function orExplain<T>(work: () => T | Promise<T>): Promise<T> {
+async function orExplain<T>(config: Config, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
-    const hint = error.reason === "in-use" ? " Choose another port with --port (0: any free port)." : "";
-    throw new ExitError("address", `${error.message}${hint}`);
+    if (error.reason !== "in-use") throw new ExitError("address", error.message);
+    const hint = "Choose another port with --port (0: any free port).";
+    const url = await svcAt(config);
+    const message = url === undefined ? error.message : `svc already runs at ${url}.`;
+    throw new ExitError("address", `${message} ${hint}`);
   }
+}
+
+/** Returns the URL of the svc that answers where this configuration listens, if one does. */
+async function svcAt({ host, port, apiKeys }: Config): Promise<string | undefined> {
+  const plain = serverUrl({ host, port, apiKeys });
+  for (const url of [plain, plain.replace(/^http:/, "https:")]) if (await isSvc(url)) return url;
+  return undefined;
 }
 
 /** Starts discovery; resolves when upstreams have listed their models or timed out. */

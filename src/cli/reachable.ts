@@ -5,7 +5,7 @@ import { isIPv4 } from "node:net";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
 import { ownNetworks } from "../media/own-networks.ts";
-import { isFor } from "./agent-trust.ts";
+import { isFor, namesOf } from "./agent-trust.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 
 /** Interfaces of networks between this machine and programs on it: other machines do not reach those. */
@@ -42,6 +42,16 @@ export function reachable(
   const addresses = urls(lanAddresses(interfaces, routed));
   const shown = [...named, ...fitting(addresses)];
   return { here: here(["localhost"]), others: shown.length > 0 ? shown : addresses };
+}
+
+/** Returns a warning when the certificate does not cover the address that programs on this machine use, else "". */
+export function uncovered(where: Parameters<typeof reachable>[0]): string {
+  if (!where.tls) return "";
+  const certificate = new X509Certificate(where.tls.cert);
+  const { here } = reachable(where, {});
+  if (isFor(certificate, here)) return "";
+  const [name = "NAME"] = namesOf(certificate);
+  return `the certificate is not for ${new URL(here).hostname}, so clients refuse ${here}: with --allowed-host ${name}, svc shows a name that it covers`;
 }
 
 /**

@@ -7,6 +7,8 @@ import { ExitError } from "./exit-codes.ts";
 import { rootCertificates } from "./root-certificates.ts";
 
 const TIMEOUT_MS = 10_000;
+/** Milliseconds for the answer to a question that a message depends on. */
+const LOOK_MS = 2000;
 
 /** Where a server listens, and the keys and certificate to reach it. */
 export type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
@@ -32,10 +34,32 @@ export async function checkAdmitted(url: string, response: Response): Promise<vo
   if (response.status === 401)
     throw new ExitError(
       "failure",
-      `${url} requires an API key; svc sends the first one of --api-key and --api-key-file.`,
+      `${url} requires an API key: give it with --api-key-file FILE or --api-key KEY, of which svc sends the first.`,
     );
   if (response.status !== 403) return;
   throw new ExitError("failure", `${url} refuses this request: ${(await errorIn(response)) ?? "403 Forbidden."}`);
+}
+
+/** Returns whether an svc answers at this URL, whatever its certificate. The request carries no API key. */
+export async function isSvc(url: string, mostMs = LOOK_MS): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(Math.min(mostMs, LOOK_MS));
+    const { headers } = await fetch(`${url}/health`, { signal, tls: { rejectUnauthorized: false } });
+    return headers.has("compat-request-id");
+  } catch {
+    return false;
+  }
+}
+
+/** Throws ExitError when an svc answers with HTTPS where `config` has no certificate: asking again would not help. */
+export async function checkScheme(config: Where, mostMs = LOOK_MS): Promise<void> {
+  if (config.tls) return;
+  const url = serverUrl(config).replace(/^http:/, "https:");
+  if (!(await isSvc(url, mostMs))) return;
+  throw new ExitError(
+    "failure",
+    `The server at ${url} uses HTTPS: give the --tls-cert and --tls-key that it was started with.`,
+  );
 }
 
 /** Returns the message of a server's error, if the body has one. */
@@ -56,6 +80,7 @@ export async function fetchList<Entry>(config: Where, path: string): Promise<{ r
     if (error instanceof ExitError) throw error;
     // Reported below.
   }
+  await checkScheme(config);
   throw new ExitError("failure", `No model server answers at ${url}; choose another with --host and --port.`);
 }
 

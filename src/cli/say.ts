@@ -52,6 +52,7 @@ export async function say(config: Config, words: readonly string[], flags: Flags
     };
     const shown = commandProgress(config, MEASURE, SLOW_RATE_MS);
     await shown.during(() => ({ name: "speaking", ...speech.progress }), work);
+    if (output !== undefined) shown.note(`${output}: ${characters(speech.progress.total)} characters spoken`);
   });
 }
 
@@ -59,8 +60,17 @@ export async function say(config: Config, words: readonly string[], flags: Flags
 function listVoices(config: Config, locale = "", asJson?: boolean): Promise<number> {
   return withApi(config, "kokoro", async ({ ask }) => {
     const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as VoiceList;
-    const rows = listing.voices.map(({ id, locale, gender, quality, model }) => [id, locale, gender, quality, model]);
-    const table = () => textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);
-    await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : table());
+    await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : voiceTable(listing));
   });
+}
+
+/** Formats the voices as aligned columns, those of the model or program that speaks by default first. */
+export function voiceTable({ voices }: VoiceList): string {
+  // Other names are those of voices that svc prefers.
+  const preferred = new Set(voices.filter(({ aliases }) => aliases.length > 0).map(({ model }) => model));
+  const ordered = voices.toSorted(
+    (one, other) => Number(preferred.has(other.model)) - Number(preferred.has(one.model)),
+  );
+  const rows = ordered.map(({ id, locale, gender, quality, model }) => [id, locale, gender, quality, model]);
+  return textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);
 }

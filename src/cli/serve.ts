@@ -13,9 +13,10 @@ import type { RunningServer } from "../http/server.ts";
 import { ownNetworks } from "../media/own-networks.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
+import { exitCodes } from "./exit-codes.ts";
 import { LiveLine } from "./live-line.ts";
 import { loaded, showLoading } from "./load-progress.ts";
-import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-server.ts";
+import { closeServer, lookForOthers, openServer, warnOfCertificate, warnOfExposure } from "./open-server.ts";
 import { holdModels } from "./named-model.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
@@ -62,6 +63,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
     if (runtime && found.model) await announce(runtime, found.model, server);
     else await announceGateway(services, server);
     warnOfExposure(services, server);
+    warnOfCertificate(services, server);
     warnOfDataFolder(config, services.log);
     warnOfRequestLimit(config, services.log);
     watch(services);
@@ -140,8 +142,9 @@ function stopOnSignal(
   let begunAt: number | undefined;
   const stop = async (signal: NodeJS.Signals) => {
     if (begunAt !== undefined) {
-      if (signal !== "SIGHUP" && clock.now() - begunAt > TOGETHER_MS) process.exit(1);
-      return;
+      if (signal === "SIGHUP" || clock.now() - begunAt <= TOGETHER_MS) return;
+      log.error("stopped at once by a second signal", { signal, active: requests.activeCount });
+      process.exit(exitCodes.failure.code);
     }
     begunAt = clock.now();
     begun.resolve(undefined);

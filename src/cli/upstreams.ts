@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Upstream } from "../contract/upstreams.ts";
 import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
-import { askServer, errorIn, fetchList, serverUrl } from "./running-server.ts";
+import { askServer, checkScheme, errorIn, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -28,6 +28,7 @@ async function steer(config: Config, path: string, body: object): Promise<void> 
   const response = await askServer(config, path, body).catch(() => undefined);
   if (response?.ok) return;
   const message = response && (await errorIn(response));
+  if (message === undefined) await checkScheme(config);
   throw new ExitError("failure", message ?? `No svc answers at ${serverUrl(config)}.`);
 }
 

@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { Health } from "../contract/health.ts";
 import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
-import { askServer, checkAdmitted, serverUrl } from "./running-server.ts";
+import { askServer, checkAdmitted, checkScheme, serverUrl } from "./running-server.ts";
 import { writeWarning } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -60,6 +60,8 @@ async function healthOf(config: Config, mostMs: number): Promise<Partial<Health>
     return ((await response.json()) as Partial<Health> | null) ?? {};
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    return error instanceof Error && error.name === "TimeoutError" ? undefined : {};
+    if (error instanceof Error && error.name === "TimeoutError") return undefined;
   }
+  await checkScheme(config, mostMs);
+  return {};
 }

@@ -4,8 +4,9 @@
 const FARTHEST = 3;
 
 /**
- * Returns the candidate with the fewest edits from `given`, with a lower limit for short words; capitals do not matter.
- * If none is near enough, returns a candidate with the same part before the first hyphen, or undefined.
+ * Returns the candidate with the fewest edits from `given`, with a lower limit for short words; capitals do not matter,
+ * between equally near ones,
+ * the first letter decides. If none is near enough, returns a candidate with the same part before the first hyphen, or undefined.
  */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const word = given.toLowerCase();
@@ -14,7 +15,7 @@ export function nearest(given: string, candidates: readonly string[]): string | 
   const ranked = candidates
     .map((candidate) => ({ candidate, lower: candidate.toLowerCase() }))
     .map(({ candidate, lower }) => ({ candidate, lower, far: distance(word, lower) }))
-    .sort((a, b) => a.far - b.far);
+    .sort((a, b) => a.far - b.far || Number(b.lower[0] === word[0]) - Number(a.lower[0] === word[0]));
   if (ranked[0] && ranked[0].far <= limit) return ranked[0].candidate;
   const [first = ""] = word.split("-");
   return first.length < 3 || first === word

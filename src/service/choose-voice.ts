@@ -65,7 +65,7 @@ export function chooseVoice(known: readonly OfferedVoice[], { name, locale, text
   if (own && !spoken.includes(own)) throw speaksOther(own);
   const chosen = own ?? standIn(spoken, name, wanted);
   if (chosen) return chosen;
-  const sentence = "names no voice of this server; GET /v1/audio/voices and svc say --voices list them";
+  const sentence = "names no voice that can speak here; svc say --voices and GET /v1/audio/voices list them";
   throw fieldError("not_found", "voice", sentence);
 }
 

@@ -217,7 +217,7 @@ describe("mistakes", () => {
     [["--mmproj", "a.gguf", "--mmproj=b.gguf"], '--mmproj is given twice: "a.gguf" and "b.gguf".'],
     [["plul", "owner/name"], 'There is no command "plul". Did you mean svc pull?'],
     [[""], "The name of the model file is empty."],
-    [["run", "llama3.2"], 'There is no command "run".'],
+    [["run", "llama3.2"], 'There is no command "run". svc -s "TEXT" asks the model something.'],
     [["draw", "--sze", "1"], "Unknown option --sze. Did you mean --size?"],
     [["wait", "--timeuot", "1"], "Unknown option --timeuot. Did you mean --timeout?"],
     [["pull"], "svc pull needs the name of a model, such as Qwen/Qwen3-4B-GGUF."],

@@ -128,6 +128,15 @@ test("svc models uses HTTPS for a server with a certificate, and refuses a diffe
   expect(server.log.lines).toEqual([]);
 });
 
+test.each(["models", "upstreams", "wait"])("svc %s says at once that a server uses HTTPS", async (command) => {
+  const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
+  const tls = readTls({ cert: fixture("cert.pem"), key: fixture("key.pem") });
+  const { port } = serve(undefined, tls && { tls });
+  const { code, err } = await ask(command, port);
+  const sentence = `svc: The server at https://127.0.0.1:${port} uses HTTPS: give the --tls-cert and --tls-key that it was started with.\n`;
+  expect([code, err]).toEqual([1, sentence]);
+});
+
 test("svc models says where it looked when there is no server", async () => {
   const port = await freePort();
   const { code, out, err } = await models(port);

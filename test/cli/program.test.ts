@@ -117,6 +117,12 @@ describe("information and mistakes", () => {
     expect(await finish(args)).toEqual({ code, err, out: "" });
   });
 
+  test("a question in place of a file is told how to ask it", async () => {
+    const { code, err } = await finish(["What is the capital of France?"]);
+    expect([code, err]).toEqual([3, expect.stringContaining('France?. svc -s "TEXT" asks the model something.')]);
+    expect((await finish([join(home, "two words.gguf")])).err).not.toContain("svc -s");
+  });
+
   test("a file that is no model ends with 3 and one sentence", async () => {
     const file = join(home, "notes.gguf");
     writeFileSync(file, "these are notes, not weights");
@@ -282,6 +288,7 @@ describe("scripts", () => {
     // Another that gets no further than the port leaves the file alone.
     const second = await finish(["serve", "--port", new URL(url).port, "--ready-file", file]);
     expect([second.code, readFileSync(file, "utf8").trim()]).toEqual([4, url]);
+    expect(second.err).toContain(`svc already runs at ${url}. Choose another port with --port`);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
     expect(existsSync(file)).toBeFalse();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { networkInterfaces, type NetworkInterfaceInfo } from "node:os";
 import { join } from "node:path";
-import { lanAddresses, reachable } from "../../src/cli/reachable.ts";
+import { lanAddresses, reachable, uncovered } from "../../src/cli/reachable.ts";
 import { routedAddresses } from "../../src/cli/routed-addresses.ts";
 import { readText } from "../../src/engine/process/machine.ts";
 import { readTls } from "../../src/config/tls.ts";
@@ -124,6 +124,15 @@ describe("a server with HTTPS", () => {
     const found = reachable({ ...box, allowedHosts }, home);
     expect(found.others).toEqual(["https://ai.example.org:9999", "https://box:9999"]);
     expect(found.here).toBe("https://ai.example.org:9999");
+  });
+
+  test("has a warning when its certificate does not cover the address that the banner shows", () => {
+    expect(uncovered(box)).toBe(
+      "the certificate is not for 127.0.0.1, so clients refuse https://127.0.0.1:9999: with --allowed-host box, svc shows a name that it covers",
+    );
+    expect(uncovered({ ...box, allowedHosts: ["box"] })).toBe("");
+    expect(uncovered(withCertificate("cert.pem"))).toBe("");
+    expect(uncovered(where)).toBe("");
   });
 
   test("is reachable at those of its addresses that the certificate contains", () => {

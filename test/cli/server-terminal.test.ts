@@ -86,6 +86,9 @@ describe.skipIf(process.platform === "win32")("a server on a terminal", () => {
     await Bun.sleep(400);
     interrupt();
     expect(await child.exited).toBe(1);
+    expect(lines().findLast((line) => line !== "")).toMatch(
+      / error +stopped at once by a second signal signal=SIGINT active=1$/,
+    );
     await stream?.cancel();
   });
 

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
+import { voiceTable } from "../../src/cli/say.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { options } from "../../src/config/options.ts";
 import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
@@ -61,7 +62,8 @@ test.each([
   ],
   ["an unknown form", ["transcribe", at("a.wav"), "--format", "constructor"], 2, "--format must be one of text, srt"],
   ["standard input twice", ["transcribe", "-", "-"], 2, "Standard input can be named once; got 2 times."],
-  ["a folder", ["transcribe", at("")], 1, "it is a folder."],
+  ["a folder", ["transcribe", at("")], 1, "it is a folder; name the files in it."],
+  ["a file without a name", ["transcribe", ""], 2, "svc: The name of a file is empty."],
   ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
   ["a path below a file", ["transcribe", at("a.wav/b.wav")], 1, "cannot be read: a folder of its path is a file."],
   ["a name that is too long", ["transcribe", "x".repeat(300)], 1, "cannot be read: the name is too long."],
@@ -88,7 +90,7 @@ test.skipIf(!isBuilt)("a value that the API refuses is told by the option that w
   const language = "--language must be a language that speech is recognised in";
   expect(await endOf(start("transcribe", clip, clip, "--language", "xx"))).toEqual([
     2,
-    expect.stringContaining(`svc: ${clip}: ${language}`),
+    expect.stringContaining(`svc: ${clip}: ${language}, as en, pt-BR or german; got "xx".`),
   ]);
 });
 
@@ -131,7 +133,10 @@ const speaks = isBuilt && nativeFiles("").embeddedVoice !== undefined;
 
 test.skipIf(!speaks)("what is said into a file is heard from standard input", async () => {
   const said = "The children are playing in the garden.";
-  expect(await endOf(start("say", said, "-o", at("said.mp3")))).toEqual([0, ""]);
+  expect(await endOf(start("say", said, "-o", at("said.mp3")))).toEqual([
+    0,
+    `${at("said.mp3")}: ${said.length} characters spoken\n`,
+  ]);
   const child = start("transcribe", "-", "--language", "en");
   child.stdin.write(await Bun.file(at("said.mp3")).bytes());
   await child.stdin.end();
@@ -147,6 +152,18 @@ test.skipIf(!speaks)("speech ends when nobody reads it any more", async () => {
   await reader.cancel();
   // On a busy machine it has shown by then how far it is.
   expect(await endOf(child)).toEqual([0, expect.stringMatching(/^(speaking: .*\n)*$/)]);
+});
+
+test("voices of the model that speaks by default are listed before those of programs", () => {
+  const voice = (id: string, model: string, ...aliases: string[]) => {
+    const kind = { gender: "female", quality: "premium", realtime: true } as const;
+    return { id, name: id, locale: "en-US", ...kind, model, aliases };
+  };
+  const voices = [voice("af", "espeak-ng"), voice("heart", "hibari", "alloy"), voice("zu", "espeak-ng")];
+  const names = voiceTable({ voices })
+    .split("\n")
+    .map((line) => line.split(" ")[0]);
+  expect(names).toEqual(["VOICE", "heart", "af", "zu", ""]);
 });
 
 test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of a language", async () => {

@@ -271,6 +271,7 @@ describe("refusals", () => {
     [["--model", "https://example.org/a/b.gguf"], 3, "svc pull https://example.org/a/b.gguf downloads it, "],
     [["--image-model", "flux2-klein", "--port", "0"], 3, "svc pull flux2-klein downloads it, "],
     [["--model", "none"], 3, "There is no file none and no model of this name"],
+    [["wiat"], 3, "svc: There is no command, file or model wiat. Did you mean svc wait?\n"],
   ])("%j ends with %i", async (args, code, message) => {
     const result = await finish(args);
     expect(result).toMatchObject({ code, out: "" });

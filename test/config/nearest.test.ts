@@ -16,6 +16,10 @@ test.each([
   expect(nearest(word, words)).toBe(meant);
 });
 
+test("of words that are equally near, the one with the same first letter is meant", () => {
+  expect(nearest("fsh", ["bash", "zsh", "fish"])).toBe("fish");
+});
+
 test("capitals of either word do not matter", () => {
   expect(nearest("prot", ["MODEL", "PORT"])).toBe("PORT");
 });
