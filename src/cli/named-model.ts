@@ -76,8 +76,8 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   };
 }
 
-/** Returns whether a text that was taken for a path may be a question: several words, and no name of a model file. */
-const isQuestion = (path: string): boolean => /\s/.test(basename(path)) && !/\.gguf$/i.test(path);
+/** Returns whether a text that was taken for a path may be a question: several words, and no ending of a file. */
+const isQuestion = (path: string): boolean => /\s/.test(basename(path)) && !/\.[a-z]\w{1,11}$/i.test(path);
 
 /** Returns the model that svc pull stored under a name, or from a URL. Throws ExitError when the store cannot be read. */
 function findNamed(name: string, store: ModelStore): Manifest | undefined {

@@ -5,8 +5,8 @@ const FARTHEST = 3;
 
 /**
  * Returns the candidate with the fewest edits from `given`, with a lower limit for short words; capitals do not matter,
- * between equally near ones,
- * the first letter decides. If none is near enough, returns a candidate with the same part before the first hyphen, or undefined.
+ * and between equally near ones the first letter decides. If none is near enough, returns a candidate with the same part
+ * before the first hyphen, or undefined.
  */
 export function nearest(given: string, candidates: readonly string[]): string | undefined {
   const word = given.toLowerCase();

@@ -10,8 +10,11 @@ export interface RequestOrigin {
   readonly deadline?: number | undefined;
   /** Set for a background request: it uses idle capacity and yields it when other requests arrive. */
   readonly background?: true | undefined;
-  /** Set if the request is part of one that was admitted earlier: it also runs while the server drains. */
-  readonly partOf?: true | undefined;
+  /**
+   * Set if the request is part of one that was admitted earlier: it also runs while the server drains. `placed`: that
+   * one, or its session, keeps its place meanwhile, so that a free place is enough for the part. `ended`: it does not.
+   */
+  readonly partOf?: "placed" | "ended" | undefined;
   /** Set if another svc forwarded the request: it is answered here or not at all, so servers cannot form a loop. */
   readonly forwarded?: true;
 }

@@ -52,7 +52,7 @@ export class ClassificationService {
     const { generation } = this.deps;
     const answer = new WrittenLabels();
     // The picture comes from a request that has been admitted already.
-    const part = { ...origin, partOf: true } as const;
+    const part = { ...origin, partOf: "ended" } as const;
     const options = { isOwnQuestion: true };
     try {
       for await (const event of generation.generate([question(picture, most)], part, signal, {}, options)) {

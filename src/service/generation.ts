@@ -80,10 +80,9 @@ export class GenerationService {
     report: RequestReport = {},
     { assured, isOwnQuestion = false, held }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
-    const { holder: _holder, ...sent } = origin;
     const requests = generations.map(({ fieldNames: _names, ...one }) => ({
       ...one,
-      ...sent,
+      ...origin,
       ...(held && { whole: true as const }),
     }));
     const backend = this.deps.router.find(generations[0].model, "chat");
@@ -195,7 +194,7 @@ export class GenerationService {
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
     const none = !backend.takesForeignFields && { hints: undefined };
-    const adapted = loaded.map(({ request }) => ({ ...request, adapters, ...none }));
+    const adapted = loaded.map(({ request: { holder: _holder, ...request } }) => ({ ...request, adapters, ...none }));
     const answers = splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys);
     const generate = (request: GenerateRequest, until: AbortSignal) => {
       begun.add(request.id);

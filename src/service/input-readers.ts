@@ -62,7 +62,7 @@ export class InputReaders {
     await inSlices(content.length, signal, (from, to) => hasher.update(content.slice(from, to)));
     const key = hasher.digest("base64");
     // Its id is its own: only the whole request can be cancelled.
-    const part = { id: newRequestId(), partOf: true, client, holder, deadline, background } as const;
+    const part = { id: newRequestId(), partOf: "placed", client, holder, deadline, background } as const;
     const text = this.remembered.get(key) ?? (await readable.read(part, signal).catch(throwCounted));
     // Also after a hit, so that the least recently used text is evicted first.
     this.remembered.put(key, text, text.text.length);

@@ -39,7 +39,7 @@ export interface RequestSpec extends RequestOrigin {
   readonly places?: number;
   /**
    * true: the request was admitted with others (`checkCapacity`) and is not refused now; the caller must keep such
-   * requests few. Implies `partOf`.
+   * requests few. It also runs while the server drains.
    */
   readonly assured?: boolean | undefined;
   /**
@@ -205,11 +205,11 @@ export class RequestService {
   }
 
   private admit(spec: RequestSpec, metrics: RequestMetrics): Admission {
-    const { places = 1, background, assured, partOf = assured } = spec;
-    if (this.over || (this.draining && !partOf)) throw shuttingDown();
+    const { places = 1, background, assured, partOf } = spec;
+    if (this.over || (this.draining && !partOf && !assured)) throw shuttingDown();
     const admission = this.admissionOf(spec.backend);
-    if (!background)
-      admission.enter(places, metrics, spec.holder, assured ? "always" : partOf ? "while-free" : "by-share");
+    const entitlement = assured ? "always" : partOf === "placed" ? "while-free" : "by-share";
+    if (!background) admission.enter(places, metrics, spec.holder, entitlement);
     this.activeCount += places;
     return admission;
   }

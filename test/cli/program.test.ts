@@ -120,7 +120,9 @@ describe("information and mistakes", () => {
   test("a question in place of a file is told how to ask it", async () => {
     const { code, err } = await finish(["What is the capital of France?"]);
     expect([code, err]).toEqual([3, expect.stringContaining('France?. svc -s "TEXT" asks the model something.')]);
-    expect((await finish([join(home, "two words.gguf")])).err).not.toContain("svc -s");
+    for (const name of ["two words.gguf", "my vae.safetensors"]) {
+      expect((await finish([join(home, name)])).err).not.toContain("svc -s");
+    }
   });
 
   test("a file that is no model ends with 3 and one sentence", async () => {

@@ -2,10 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
+import type { RequestOrigin } from "../../src/domain/request-origin.ts";
 import { EarlyEngine, FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { dataUrl, flag } from "../media/files.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
+import { InputReaders } from "../../src/service/input-readers.ts";
 import { GenerationService } from "../../src/service/generation.ts";
 import { RequestService, type RequestReport } from "../../src/service/request.ts";
 import type { MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
@@ -47,11 +49,12 @@ interface Limits {
   readonly maxQueue?: number;
   readonly mediaBytes?: number;
   readonly engine?: FakeEngine;
+  readonly readers?: InputReaders;
 }
 
 function setUp(
   script: FakeScript,
-  { parallel = 2, mediaBytes, engine = new FakeEngine(() => script), ...limits }: Limits = {},
+  { parallel = 2, mediaBytes, readers, engine = new FakeEngine(() => script), ...limits }: Limits = {},
 ) {
   const metrics = new TimedMetrics();
   const time = { now: 1_000_000 };
@@ -59,7 +62,11 @@ function setUp(
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
   const router = localRouter(engine, parallel);
-  const media = { mediaLimits: defaultMediaLimits, ...(mediaBytes !== undefined && { mediaBytes }) };
+  const media = {
+    mediaLimits: defaultMediaLimits,
+    ...(mediaBytes !== undefined && { mediaBytes }),
+    ...(readers && { readers }),
+  };
   const generation = new GenerationService({ router, requests, clock, ...media });
   const generate = ({ id, background, ...own }: GenerateRequest, signal = live, report: RequestReport = {}) =>
     generation.generate([own], { id, ...(background && { background }) }, signal, report);
@@ -234,4 +241,24 @@ test("images of all requests share a memory limit and free it when their request
   await expect(generation.countTokens(withPicture("c", large), live)).rejects.toMatchObject({ code: "server_busy" });
   await first.return();
   await begin("d", large);
+});
+
+test("what is read from a request's images takes places of the request's holder, which no engine is told", async () => {
+  const asked: RequestOrigin[] = [];
+  const read = (origin: RequestOrigin) => {
+    asked.push(origin);
+    return Promise.resolve({ kind: "image" as const, model: "reader", text: "EXIT", pageCount: 1 });
+  };
+  const image = { open: () => Promise.resolve({ content: "", manner: "", read }) };
+  const { engine, generation } = setUp({ steps: [{ text: "a" }] }, { readers: new InputReaders({ image }) });
+  const source = { kind: "image", url: "data:,", detail: "auto" } as const;
+  const { id, ...own } = plainRequest("", { id: "r" });
+  const shown = {
+    ...own,
+    messages: [{ role: "user" as const, content: [{ type: "media" as const, source, param: "image" }] }],
+  };
+  await Array.fromAsync(generation.generate([shown], { id, holder: "10.0.0.1" }, live));
+  expect(asked).toMatchObject([{ holder: "10.0.0.1", partOf: "placed" }]);
+  expect(engine.requests).toHaveLength(1);
+  expect(engine.requests[0]).not.toHaveProperty("holder");
 });

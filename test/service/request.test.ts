@@ -130,8 +130,10 @@ describe("a place in the queue", () => {
     const other = begin({ backend, client: "same", holder: "10.0.0.2" });
     const some = Array.from({ length: 5 }, (_, count) => begin(mine(`name${count}`)));
     expect(await begin(mine("same")).ended).toBe("server_busy");
-    const parts = Array.from({ length: 4 }, () => begin({ ...mine("same"), partOf: true }));
-    expect(await begin({ ...mine("same"), partOf: true }).ended).toBe("server_busy");
+    const parts = Array.from({ length: 4 }, () => begin({ ...mine("same"), partOf: "placed" }));
+    expect(await begin({ ...mine("same"), partOf: "placed" }).ended).toBe("server_busy");
+    expect(await parts.pop()?.end()).toBe("ended");
+    expect(await begin({ ...mine("same"), partOf: "ended" }).ended).toBe("server_busy");
     for (const one of [other, ...some, ...parts]) expect(await one.end()).toBe("ended");
   });
 
@@ -474,7 +476,7 @@ describe("draining", () => {
 
   test("lets parts of admitted requests run until everything is cancelled", async () => {
     const { begin, service } = setUp({ maxQueue: 9 });
-    const parts = [{ assured: true }, { partOf: true }] as const;
+    const parts = [{ assured: true }, { partOf: "placed" }] as const;
     void service.drain();
     for (const part of parts) expect(await begin(part).end()).toBe("ended");
     service.cancelAll();

@@ -70,7 +70,7 @@ export class UtteranceQueue {
     };
     const report: RequestReport = {};
     // An utterance is cancelled by its own id, and the session by the request's id.
-    const run = { ...origin, id: utterance.id, partOf: true as const, model, work };
+    const run = { ...origin, id: utterance.id, partOf: "placed" as const, model, work };
     try {
       for await (const event of transcriptions.transcribeSpeech(
         sound,
