@@ -2,10 +2,7 @@
 
 export const exitCodes = {
   ok: { code: 0, meaning: "done, or stopped by SIGINT or SIGTERM" },
-  failure: {
-    code: 1,
-    meaning: "an operation failed, or a second signal ended svc at once; the last line on standard error says why",
-  },
+  failure: { code: 1, meaning: "failed, or ended by a second signal: the last line of stderr says why" },
   usage: { code: 2, meaning: "wrong option or value" },
   model: { code: 3, meaning: "a model, an adapter or a worker cannot be used, or no model has this name" },
   address: { code: 4, meaning: "the server cannot listen on this address or port" },
