@@ -62,7 +62,9 @@ for (const { place, code } of blocks) {
       await writeFixtures(empty);
       const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: root, SVC_CACHE_DIR: cacheDir };
       // A server that a failed block leaves would hold its output open.
-      const script = `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\nset -e\n${code.replaceAll("9999", String(await freePort()))}\nwait`;
+      // unpacking.test.ts runs the whole self-test.
+      const run = code.replaceAll("9999", String(await freePort())).replace(/^svc self-test$/m, "$& --chats");
+      const script = `trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\nset -e\n${run}\nwait`;
       const { code: status, out, err } = await runToEnd(["bash", "-c", script], { cwd: empty, env });
       expect([status, status === 0 ? "" : `${out}${err}`]).toEqual([0, ""]);
       expect(err).not.toContain("svc: ");
