@@ -4,7 +4,9 @@ import type { NativeFiles } from "../../ffi/runtime/native-files.ts";
 import { availableMemory } from "../engine/process/machine.ts";
 import { whyMissing } from "./components.ts";
 import { ALL_MINILM, WHISPER_BASE } from "./engines.ts";
+import { DEMO_MODEL } from "./image-engines.ts";
 import { ask, send } from "./self-test-request.ts";
+import { HIBARI } from "./speech-engines.ts";
 
 /** Part of a self-test. */
 export interface Check {
@@ -68,7 +70,7 @@ export function engineChecks(url: string, native: NativeFiles, freeBytes = () =>
       skipped: unless(embeddedVoice, NEEDED.speech),
       async work() {
         const response = await ask(url, "/v1/audio/speech", {
-          model: "hibari",
+          model: HIBARI,
           input: SENTENCE,
           response_format: "wav",
         });
@@ -105,7 +107,7 @@ export function engineChecks(url: string, native: NativeFiles, freeBytes = () =>
       name: "POST /v1/images/generations",
       skipped: unless(imageLibrary, NEEDED.drawing),
       async work() {
-        const body = { model: "svc-draw", prompt: "a red circle", seed: 1, output_format: "png" };
+        const body = { model: DEMO_MODEL, prompt: "a red circle", seed: 1, output_format: "png" };
         const response = await ask(url, "/v1/images/generations", body);
         const { data } = (await response.json()) as { data: { b64_json: string }[] };
         const image = Uint8Array.fromBase64(data[0]?.b64_json ?? "");

@@ -23,6 +23,8 @@ export interface ImageFiles {
 }
 
 const DEMO_SIZE = { width: 128, height: 128 } as const;
+/** The name of the model inside this program. */
+export const DEMO_MODEL = "svc-draw";
 /** Bytes that svc-draw takes while it draws: much more than its files have. */
 const DEMO_BYTES = 150e6;
 /** Milliseconds that the engine may be silent: on a slow machine, one graph node may take that long. */
@@ -77,7 +79,7 @@ function partsIn(parts: NonNullable<NamedModel["set"]>["parts"]): PartPaths {
 export function imageEngines(models: readonly ImageFiles[], setup: Setup): ImageEngine[] {
   const engine = engineWith(models.length, setup);
   if (!engine) return [];
-  if (models.length === 0) return [engine("svc-draw", SYSTEM_ENGINE.created, demoParts(setup.native))];
+  if (models.length === 0) return [engine(DEMO_MODEL, SYSTEM_ENGINE.created, demoParts(setup.native))];
   return models.map((files) => engine(files.id, files.model.modified, partsOf(files)));
 }
 

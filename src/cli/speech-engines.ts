@@ -26,6 +26,8 @@ const { created } = SYSTEM_ENGINE;
 const KOKORO_PATIENCE = { quietMs: 120_000, abortGraceMs: 1000 };
 /** Measured memory of a speaking process, in bytes. */
 const NEED_BYTES: Readonly<Record<SpeakerSource["type"], number>> = { heart: 300e6, kokoro: 700e6, program: 0 };
+/** The name of the model inside this program. */
+export const HIBARI = "hibari";
 const HIBARI_VOICES = [
   { id: "heart", name: "Heart", locale: "en-US", gender: "female", quality: "premium" },
 ] as const satisfies readonly Voice[];
@@ -51,7 +53,7 @@ export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): Sp
   const engines: SpeechEngine[] = [];
   if (words !== undefined) {
     const voices = async () => HIBARI_VOICES;
-    engines.push(engine({ type: "heart", folder: words }, { id: "hibari", created, origin: "model", voices }));
+    engines.push(engine({ type: "heart", folder: words }, { id: HIBARI, created, origin: "model", voices }));
   }
   if (kokoro && words !== undefined) {
     const reader = programs.find(({ name }) => name === READER);

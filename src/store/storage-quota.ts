@@ -3,7 +3,7 @@
 import { statfsSync, statSync, type Stats } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { diskReserve, type Disk } from "../domain/disk-reserve.ts";
+import { checkReserve, diskOf, type Disk } from "../domain/disk-reserve.ts";
 import { SvcError } from "../domain/errors.ts";
 
 const MIB = 2 ** 20;
@@ -44,7 +44,7 @@ export class StorageQuota {
     private readonly folder: string,
     private readonly limit: number,
     private readonly isShared: () => boolean = () => false,
-    { records = () => 0, disk = () => diskOf(folder), now = () => performance.now() }: Surroundings = {},
+    { records = () => 0, disk = () => diskOf(statfsSync(folder)), now = () => performance.now() }: Surroundings = {},
   ) {
     this.records = records;
     this.disk = disk;
@@ -63,12 +63,12 @@ export class StorageQuota {
 
   /** Like `claim`, but without a scan: right after another claim. */
   claimNow(bytes: number): void {
-    const disk = this.disk();
-    const reserve = diskReserve(disk);
-    if (disk.freeBytes - bytes < reserve) {
-      const message = `The disk that holds the server's data is full: ${(reserve / MIB).toFixed(1)} MiB of it must stay free. Free some space, then try again.`;
-      throw new SvcError("storage_full", message);
-    }
+    checkReserve(
+      this.disk(),
+      bytes,
+      (mib) =>
+        `The disk that holds the server's data is full: ${mib} MiB of it must stay free. Free some space, then try again.`,
+    );
     const used = this.total;
     if (used + bytes > this.limit) {
       const records = this.records();
@@ -122,11 +122,6 @@ export class StorageQuota {
     this.lookedAt = began;
     this.restsUntil = ended + REST * (ended - began);
   }
-}
-
-function diskOf(folder: string): Disk {
-  const { bavail, blocks, bsize } = statfsSync(folder);
-  return { freeBytes: bavail * bsize, bytes: blocks * bsize };
 }
 
 /** Returns the size of all files and batches; content that a file and a batch share counts once. */

@@ -2,7 +2,7 @@
 
 import { lstat, readdir, statfs, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { diskReserve, type Disk } from "../../../domain/disk-reserve.ts";
+import { checkReserve, diskOf } from "../../../domain/disk-reserve.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { Prefix } from "../../../scheduler/kv/prefix-index.ts";
@@ -19,7 +19,7 @@ export class SlotFolder {
   constructor(
     private readonly path: string,
     private readonly fingerprint: Uint8Array,
-    private readonly disk = () => diskOf(path),
+    private readonly disk = async () => diskOf(await statfs(path)),
   ) {}
 
   /** Removes what dead processes have left behind, as far as the folder lets it. */
@@ -37,13 +37,11 @@ export class SlotFolder {
    * reserve, or `storage_unavailable`.
    */
   async write(name: string, entry: Prefix, parts: readonly Uint8Array[]): Promise<void> {
-    const disk = await orStorageError(this.disk());
-    const reserve = diskReserve(disk);
-    if (disk.freeBytes - fileBytes(entry, parts) < reserve) {
-      const mib = (reserve / 2 ** 20).toFixed(1);
-      const message = `The disk with the folder of --slot-save-path is full: ${mib} MiB of it must stay free.`;
-      throw new SvcError("storage_full", message);
-    }
+    checkReserve(
+      await orStorageError(this.disk()),
+      fileBytes(entry, parts),
+      (mib) => `The disk with the folder of --slot-save-path is full: ${mib} MiB of it must stay free.`,
+    );
     const temporary = join(this.path, `.${crypto.randomUUID()}.part`);
     await orStorageError(writeKvFile(join(this.path, name), temporary, this.fingerprint, entry, parts));
   }
@@ -72,11 +70,6 @@ export class SlotFolder {
 /** Returns the refusal of a file that cannot be restored. */
 export const badFile = (why: string): SvcError =>
   new SvcError("invalid_value", `'filename': the file ${why}.`, { param: "filename" });
-
-async function diskOf(path: string): Promise<Disk> {
-  const { bavail, blocks, bsize } = await statfs(path);
-  return { freeBytes: bavail * bsize, bytes: blocks * bsize };
-}
 
 const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT"]);
 
