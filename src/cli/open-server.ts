@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import type { Config } from "../config/config.ts";
 import type { App } from "../http/app.ts";
 import { checkAddress, listen, ListenError, type RunningServer } from "../http/server.ts";
+import type { TextEngine } from "../engine/text/text-engine.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { exposure } from "./banner.ts";
@@ -18,7 +19,7 @@ import { progressOutput } from "./terminal.ts";
 import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 
-/** Milliseconds in which a small model is ready, which the rehearsal would delay where there are only two processors. */
+/** Most milliseconds that the rehearsal waits for a small model, which it would delay where there are only two processors. */
 const REHEARSAL_MS = availableParallelism() > 2 ? 0 : 200;
 
 interface OpenServer {
@@ -52,7 +53,7 @@ export async function openServer(config: Config, log?: Logger, beforeDownload = 
   // file may be that of another server.
   const isTraced = config.traceFile !== undefined;
   if (runtime && !isTraced) startEngine(runtime);
-  const listening = await startListening(services).catch(async (error: unknown) => {
+  const listening = await startListening(services, runtime?.engine).catch(async (error: unknown) => {
     await closeServices(services);
     throw error;
   });
@@ -92,13 +93,17 @@ export function warnOfCertificate({ config, log }: Services, { port }: RunningSe
 }
 
 /** Starts to serve HTTP. Throws ExitError when the address cannot be listened on. */
-async function startListening(services: Services): Promise<Pick<OpenServer, "server" | "batches">> {
+async function startListening(
+  services: Services,
+  engine: TextEngine | undefined,
+): Promise<Pick<OpenServer, "server" | "batches">> {
   const { createApp } = await import("../http/app.ts");
   const app = createApp(services);
   const server = await orExplain(services.config, () => listen(app, services.config, services));
   const { batches } = app;
   batches.start();
-  setTimeout(() => void app.rehearse(), REHEARSAL_MS).unref();
+  const loading = engine?.ready().catch(() => {});
+  void Promise.race([loading, Bun.sleep(REHEARSAL_MS)]).then(() => app.rehearse());
   return { server, batches };
 }
 
