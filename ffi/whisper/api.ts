@@ -39,7 +39,7 @@ export interface WhisperModel {
   readonly languages: readonly string[];
   /** The device that computes: "CPU", or the name of a GPU. */
   readonly device: string;
-  /** Encoder positions, 50 per second: the maximum of `audioContext` in JobOptions. */
+  /** Encoder positions for half a minute, 50 per second. */
   readonly audioContext: number;
 }
 
@@ -73,9 +73,15 @@ export const JOB_DEFAULTS = {
   /** Whether segments have `words`. */
   wordTimes: false,
   /**
-   * Encoder positions to compute, 50 per second. Fewer than the sound needs cut it off; 0 is half a minute, as trained.
+   * Encoder positions for the sound, 50 per second. Fewer than it needs cut it off; more than the model has, or 0, are
+   * half a minute, as trained.
    */
   audioContext: 0,
+  /**
+   * Once the first half minute is recognised, the rest is encoded with the positions that are left of `audioContext`, but
+   * at least so many; 0: as many as the first.
+   */
+  leastAudioContext: 0,
   /** 0 for as many as the worker has. */
   threads: 0,
 };

@@ -22,6 +22,11 @@ thread_local whisper_context * running = nullptr;
 thread_local whisper_state * computing = nullptr;
 thread_local bool is_encoded = false;
 
+// The decoder attends to some positions after those of a sound.
+void forget_sound(whisper_state * used) {
+    for (const whisper_kv_cache * cache : {&used->kv_cross, &used->kv_pad}) ggml_backend_buffer_clear(cache->buffer, 0);
+}
+
 bool encodes(ggml_backend_sched_t schedule) {
     return schedule == computing->sched_conv.sched || schedule == computing->sched_encode.sched ||
            schedule == computing->sched_cross.sched;
@@ -67,7 +72,7 @@ int run_full(whisper_context * context, whisper_state *& used, const whisper_ful
     // and, where that was larger, attend to the end of its sound.
     used->decoders[0].rng = std::mt19937(0);
     used->exp_n_audio_ctx = params.audio_ctx;
-    for (const whisper_kv_cache * cache : {&used->kv_cross, &used->kv_pad}) ggml_backend_buffer_clear(cache->buffer, 0);
+    forget_sound(used);
     running = context;
     computing = used;
     is_encoded = false;
@@ -78,6 +83,13 @@ int run_full(whisper_context * context, whisper_state *& used, const whisper_ful
 }
 
 void reuse_encoding(bool encoded) { is_encoded = encoded; }
+
+void use_positions(whisper_context * context, int32_t positions) {
+    const int32_t fitting = std::min(positions, whisper_n_audio_ctx(context));
+    if (computing->exp_n_audio_ctx == fitting) return;
+    computing->exp_n_audio_ctx = fitting;
+    forget_sound(computing);
+}
 
 int32_t failures_of(const whisper_state * used) { return used->n_fail_p; }
 

@@ -20,6 +20,9 @@ int run_full(whisper_context * context, whisper_state *& used, const whisper_ful
 // Called within run_full, before a half minute is encoded. `encoded`: detecting the language has just encoded it.
 void reuse_encoding(bool encoded);
 
+// Called within run_full, before a half minute is encoded: encodes it with this many positions, at most the model's.
+void use_positions(whisper_context * context, int32_t positions);
+
 // Returns how often decoding got stuck and was tried again at a higher temperature.
 int32_t failures_of(const whisper_state * used);
 

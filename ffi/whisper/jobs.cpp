@@ -101,14 +101,12 @@ Options options_from(const common_json & json) {
     options.temperature = json.at("temperature").get<float>();
     options.beams = json.at("beams").get<int>();
     options.audio_context = json.at("audioContext").get<int>();
+    options.least_audio_context = json.at("leastAudioContext").get<int>();
     options.threads = json.at("threads").get<int>();
     options.translate = json.at("translate").get<bool>();
     options.word_times = json.at("wordTimes").get<bool>();
     if (options.beams < 1 || options.beams > MOST_BEAMS) throw std::runtime_error("beams are not from 1 to 8");
-    const int32_t longest = whisper_n_audio_ctx(state.context);
-    if (options.audio_context < 0 || options.audio_context > longest) {
-        throw std::runtime_error("the audio context is not from 0 to " + std::to_string(longest));
-    }
+    if (options.audio_context < 0 || options.least_audio_context < 0) throw std::runtime_error("an audio context is negative");
     return options;
 }
 

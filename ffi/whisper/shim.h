@@ -42,7 +42,8 @@ SVC_API int32_t svc_whisper_listen(const float * samples, int32_t count, float *
 // ---- jobs: one stretch of sound each ----
 
 // Queues sound. `options` is JSON: {language?: a code, absent to detect it, translate, prompt, temperature, beams,
-// wordTimes, audioContext, threads (0: those of the worker)}. Returns the job's number > 0, or a negative number.
+// wordTimes, audioContext, leastAudioContext, threads (0: those of the worker)}. Returns the job's number > 0, or a
+// negative number.
 SVC_API int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t * options, int32_t options_length);
 // Waits up to `timeout_ms` (0 = not at all) for an update of any job: its language, segments, end or failure. Everything
 // new since the last call is reported once. Returns the job, or 0. Released jobs are not reported.

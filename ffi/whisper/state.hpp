@@ -44,7 +44,9 @@ struct Options {
     std::string prompt;
     float temperature = 0;
     int32_t beams = 1;
+    // Encoder positions for the whole sound, 0 for as many as the model has, and the least for what is left of it.
     int32_t audio_context = 0;
+    int32_t least_audio_context = 0;
     // Threads of the computation; 0 for as many as each worker has.
     int32_t threads = 0;
     bool translate = false;
@@ -106,6 +108,8 @@ class Transcriber {
     static bool on_window(whisper_context *, whisper_state *, void * transcriber);
     static void on_segments(whisper_context *, whisper_state *, int count, void * transcriber);
     whisper_full_params parameters(const Options & options, bool is_short);
+    // Encodes the next half minute with as many positions as the rest of the sound needs.
+    void fit_encoder();
     // Reports the language if it was detected and not reported yet; returns whether it did.
     bool tell_detected();
 

@@ -14,6 +14,9 @@ namespace {
 // By how much the temperature increases each time that decoding gets stuck, as in whisper.cpp's own program.
 constexpr float TEMPERATURE_STEP = 0.2f;
 
+// Hundredths of a second that a position of the encoder stands for.
+constexpr int64_t TICKS_PER_POSITION = 2;
+
 // Bytes of a prompt that whisper.cpp tokenizes at once; its time for a word grows with the cube of the word's length.
 constexpr size_t PROMPT_PIECE = 512;
 
@@ -75,6 +78,7 @@ bool Transcriber::on_window(whisper_context *, whisper_state *, void * transcrib
     auto & self = *static_cast<Transcriber *>(transcriber);
     self.failures = failures_of(self.own);
     reuse_encoding(self.tell_detected());
+    self.fit_encoder();
     return !self.job->released;
 }
 
@@ -87,6 +91,15 @@ void Transcriber::on_segments(whisper_context *, whisper_state *, int count, voi
     for (int index = known - count; index < known; index++) {
         tell_segment(*self.job, segment_at(self.own, index, temperature, *self.job));
     }
+}
+
+void Transcriber::fit_encoder() {
+    const Options & options = job->options;
+    const int known = whisper_full_n_segments_from_state(own);
+    if (known == 0 || options.least_audio_context == 0 || options.audio_context == 0) return;
+    const int64_t done = whisper_full_get_segment_t1_from_state(own, known - 1);
+    const int64_t left = options.audio_context - done / TICKS_PER_POSITION;
+    use_positions(state.context, static_cast<int32_t>(std::max<int64_t>(left, options.least_audio_context)));
 }
 
 bool Transcriber::tell_detected() {
@@ -112,7 +125,7 @@ whisper_full_params Transcriber::parameters(const Options & options, bool is_sho
     params.temperature = options.temperature;
     params.temperature_inc = TEMPERATURE_STEP;
     params.token_timestamps = options.word_times;
-    params.audio_ctx = options.audio_context;
+    params.audio_ctx = std::min(options.audio_context, whisper_n_audio_ctx(state.context));
     params.encoder_begin_callback = on_window;
     params.new_segment_callback = on_segments;
     params.abort_callback = should_stop;

@@ -77,13 +77,12 @@ describe.skipIf(!isBuilt)("speech", () => {
   });
 
   test("is recognized word for word, with times and its language, segments in time and nothing told twice", () => {
-    const { audioContext } = rig.whisper.model();
     // In a short clip, without the silence behind it. Words have no times where nobody asks.
     const clip = hear(rig, jfk.subarray(0, seconds(3.5)), QUICK);
     expect(clip.text).toMatch(/^ And so,? my fellow Americans/i);
     expect(clip.language).toBe("en");
     expect(clip.segments.map(({ words }) => words)).toEqual(clip.segments.map(() => undefined));
-    expect(() => rig.whisper.submit(jfk, { audioContext: audioContext + 1 })).toThrow(WhisperError);
+    expect(() => rig.whisper.submit(jfk, { audioContext: -1 })).toThrow(WhisperError);
     // A job that has heard a clip does not make the next one hard of hearing.
     const { text, segments, language } = hear(rig, jfk, { wordTimes: true });
     expect(wordsOf(text)).toEqual(JFK_WORDS);
@@ -100,6 +99,17 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(words).toHaveLength(JFK_WORDS.length);
     expectInOrder(words, LENGTH);
     expect(words.find(({ text: word }) => word === "ask")?.start).toBeWithin(3, 4.5);
+  });
+
+  test("of more than half a minute ends with a smaller encoder", () => {
+    const long = new Float32Array([...jfk, ...jfk, ...jfk]);
+    const [whole, fitted] = [0, 384].map((leastAudioContext) =>
+      hear(rig, long, { language: "en", beams: 1, audioContext: 1700, leastAudioContext }),
+    );
+    expect(wordsOf(fitted?.text ?? "")).toEqual([...JFK_WORDS, ...JFK_WORDS, ...JFK_WORDS]);
+    // The first half minute is encoded alike, the rest is not.
+    expect(fitted?.segments[0]).toEqual(whole?.segments[0]);
+    expect(fitted?.segments.at(-1)?.avgLogprob).not.toBe(whole?.segments.at(-1)?.avgLogprob);
   });
 
   test("has words that last, even where it is cut off", () => {

@@ -102,7 +102,7 @@ describe("one recording", () => {
   test("that is short gets a smaller encoder, and the full one when that failed", async () => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
-    expect(whisper.submitted[0]?.options.audioContext).toBeLessThan(500);
+    expect(whisper.submitted[0]?.options).toMatchObject({ audioContext: 384, leastAudioContext: 384 });
     whisper.tell(1, [" Grble"], { avgLogprob: -1.2 });
     await settle();
     expect(textOf(key)).toEqual([]);
@@ -172,14 +172,26 @@ describe("one recording", () => {
   test("that is streamed begins with a short stretch, so that some text is available soon", async () => {
     const { whisper, submit, settle, textOf } = start({ parallel: 1 });
     const seconds = () => whisper.submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
-    const key = await submit("60 phrases", { early: true });
+    const key = await submit("120 phrases", { early: true });
     expect(seconds()).toEqual([8]);
     whisper.tell(1, [" soon"]);
     await settle();
     expect([textOf(key), seconds()]).toEqual([[" soon"], [8, 29]]);
     const plain = start();
-    await plain.submit("60 phrases");
+    await plain.submit("120 phrases");
     expect(plain.whisper.submitted[0]?.samples).toBe(whisper.submitted[1]?.samples);
+  });
+
+  test("ends with stretches of about the same length, which share the threads", async () => {
+    const { whisper, submit, settle } = start();
+    await submit("120 phrases", { language: "en" });
+    const stretches = () =>
+      whisper.submitted.map(({ samples, options }) => [Math.round(samples / SAMPLE_RATE), options.threads]);
+    const whole = [29, 2];
+    expect(stretches()).toEqual([whole, whole]);
+    whisper.tell(1, [" one"]);
+    await settle();
+    expect(stretches()).toEqual([whole, whole, [21, 2]]);
   });
 
   test("that is empty or cannot be read is refused", async () => {

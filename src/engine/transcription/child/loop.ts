@@ -279,7 +279,7 @@ export class TranscriptionLoop {
   /** Stretches that run in parallel share the threads that other programs leave free. */
   private threads(): number {
     const { parallel, threads, othersShare } = this.options;
-    const waiting = this.works.filter((work) => work.canBegin(this.longest(work))).length;
+    const waiting = this.works.reduce((sum, work) => sum + work.stretches(this.longest(work)), 0);
     const sharing = Math.min(parallel, this.owners.size + Math.max(waiting, 1));
     // The most threads that may be this engine's: where it runs fewer, the difference counts as free.
     const own = 1 + (this.owners.size > 0 ? threads : 0);

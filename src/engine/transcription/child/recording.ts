@@ -20,6 +20,8 @@ const REMARK = /^\s*(?:\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫🎵\s]+)[\s.]*$/u;
 
 /** Samples of speech that are read ahead of recognition, which is slower than reading. */
 const AHEAD = 2 * LONGEST_STRETCH;
+/** Samples by which the last stretches may differ, because they consist of whole phrases. */
+const UNEVEN = 2 * SAMPLE_RATE;
 /** Encoder positions per second of sound, and spare ones that let the model notice the end. */
 const POSITIONS_A_SECOND = 50;
 const SPARE_POSITIONS = 128;
@@ -105,6 +107,13 @@ export class RecordingWork {
     return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest, this.silence);
   }
 
+  /** Returns how many stretches of up to `longest` samples can be recognised at once, as far as is known. */
+  stretches(longest: number): number {
+    if (!this.canBegin(longest)) return 0;
+    if (this.language === undefined) return 1;
+    return this.ended ? Math.ceil(this.waiting.length / longest) : 2;
+  }
+
   /** Returns whether at most this many samples of speech are left. */
   endsWithin(samples: number): boolean {
     return this.ended && this.waiting.length <= samples;
@@ -167,13 +176,13 @@ export class RecordingWork {
 
   /** Submits the next stretch of at most `longest` samples to the model, on `threads` threads; returns the job. */
   begin(longest: number, threads: number): WhisperJob | undefined {
-    const stretch = this.waiting.take(longest, this.silence);
+    const stretch = this.waiting.take(this.evenLength(longest), this.silence);
     if (!stretch) return undefined;
     const { audioContext } = this.whisper.model();
     const needed = Math.ceil(stretch.seconds * POSITIONS_A_SECOND) + SPARE_POSITIONS;
     const positions = Math.max(needed, LEAST_POSITIONS);
     const isShortened = positions < audioContext;
-    const job = this.submit(stretch, threads, isShortened ? positions : 0);
+    const job = this.submit(stretch, threads, positions);
     this.parts.push({ stretch, job, isShortened, reported: 0, ready: [] });
     return job;
   }
@@ -241,6 +250,13 @@ export class RecordingWork {
     return this.language === undefined ? Infinity : undefined;
   }
 
+  /** Returns the length of equal stretches, when the end is known: of unequal ones, the last would run alone. */
+  private evenLength(longest: number): number {
+    if (!this.ended || this.language === undefined) return longest;
+    const even = this.waiting.length / Math.ceil(this.waiting.length / longest);
+    return Math.min(longest, even + UNEVEN);
+  }
+
   private submit(stretch: Stretch, threads: number, audioContext: number): WhisperJob {
     const { translate, prompt = "", temperature, words } = this.job.work;
     return this.whisper.submit(stretch.samples, {
@@ -249,6 +265,7 @@ export class RecordingWork {
       temperature,
       wordTimes: words,
       audioContext,
+      leastAudioContext: LEAST_POSITIONS,
       threads,
       ...(this.language !== undefined && { language: this.language }),
     });
