@@ -21,13 +21,19 @@ const CHECKS = [
   "response_schema_conformance",
 ];
 
-/** 5xx codes are correct for a busy server, a passed deadline, features that are off, and an unreachable hub. */
+/**
+ * 5xx codes are correct for a busy server, a passed deadline, features that are off, and an unreachable hub; 304 where
+ * the client has the content.
+ */
 const SETTINGS = `
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "4xx", "501", "503", "504"]
 [[operations]]
 include-path = "/api/pull"
 checks.not_a_server_error.expected-statuses = ["2xx", "4xx", "502"]
+[[operations]]
+include-path = "/v1/files/{id}/content"
+checks.not_a_server_error.expected-statuses = ["2xx", "304", "4xx", "503"]
 `;
 
 /** Returns the document without the schemas of streams, which describe an event rather than the whole text. */

@@ -117,8 +117,9 @@ function contentOf(
     ETag: etag,
   };
   if (matchesTag(requestHeaders.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-  const condition = requestHeaders.get("if-range");
-  const range = byteRange(condition === null || condition === etag ? requestHeaders.get("range") : null, bytes);
+  // An empty header is as good as none, also for Bun, which would answer the Range itself.
+  const condition = requestHeaders.get("if-range") || etag;
+  const range = byteRange(condition === etag ? requestHeaders.get("range") : null, bytes);
   // As a stream: for a file, Bun would answer Range in its own way.
   if (range === "all")
     return new Response(Bun.file(path).stream(), { headers: { ...headers, "Content-Length": String(bytes) } });
