@@ -119,7 +119,7 @@ async function main(): Promise<void> {
       images: [...drawingModel(), image, ...native.filter(isCppRuntime)],
     };
     if (target === "package") requireAll(files);
-    const components = await packComponents(files);
+    const components = await packComponents(files, target === "package" ? "release" : "local");
     const pages = await step("bundled the pages", writePages);
     for (const name of EXECUTABLES[target]) await buildBinary(name, components, pages, platformOf(flavour));
     if (target !== "all") placeArchives(components);

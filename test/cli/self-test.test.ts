@@ -1,7 +1,7 @@
-// `svc self-test`: what it tries, and what it says of that.
+// `svc self-test`: what it tries, and what it says of that. test/e2e/unpacking.test.ts runs all of it.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sharedFolder } from "../support/folders.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
@@ -17,20 +17,6 @@ const selfTest = (...options: string[]) =>
   runToEnd([process.execPath, join(import.meta.dir, "../../src/main.ts"), "self-test", ...options], {
     env: ownEnvironment({ HOME: home }),
   });
-
-test("self-test tries what is inside the program without the options and data of the user, and a model given too", async () => {
-  const modelsDir = join(home, "own-models");
-  mkdirSync(join(modelsDir, "tessdata"), { recursive: true });
-  writeFileSync(join(modelsDir, "tessdata/eng.traineddata"), "damaged");
-  const whisper = ["--alias", "whisper-base", "--transcription-model", join(home, "own.bin")];
-  const run = await selfTest("--model", MODEL, ...whisper, "--models-dir", modelsDir);
-  const lines = run.out.trim().split("\n");
-  expect(lines.filter((line) => line.startsWith("ok    model: "))).toHaveLength(2);
-  expect(lines.find((line) => line.includes("/v1/vision/ocr"))).not.toStartWith("FAIL");
-  for (const route of ["cancel", "embeddings", "speech", "transcriptions", "ocr", "images"])
-    expect(run.out).toContain(route);
-  expect([lines.length, run.code, run.err]).toEqual([17, 0, ""]);
-});
 
 test("self-test --chats tries svc-mini alone, with --no-model too", async () => {
   const { code, out } = await selfTest("--no-model", "--chats");

@@ -5,10 +5,12 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeMp3Encoder } from "../../src/audio/encode/mp3.ts";
+import { SPEECH_RATE } from "../../src/domain/speech.ts";
 import { jfkPcm } from "../clients/sounds.ts";
 import { blocksOf, pages, type Block } from "../docs/markdown.ts";
 import { BINARY, withSandbox } from "../support/binary.ts";
 import { freePort } from "../support/free-port.ts";
+import { ownEnvironment } from "../support/own-environment.ts";
 import { drawn, scanned } from "../support/pages.ts";
 import { runToEnd } from "../support/program.ts";
 
@@ -40,7 +42,8 @@ const isRight: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
 };
 
 async function writeFixtures(folder: string): Promise<void> {
-  const pcm = new Int16Array(jfkPcm().buffer);
+  // The last words alone.
+  const pcm = new Int16Array(jfkPcm().buffer).subarray(7.5 * SPEECH_RATE);
   const encoder = await makeMp3Encoder();
   const samples = Float32Array.from(pcm, (sample) => sample / 0x8000);
   writeFileSync(join(folder, "talk.mp3"), Buffer.concat([encoder.push(samples), encoder.finish()]));
@@ -60,7 +63,7 @@ for (const { place, code } of blocks) {
       mkdirSync(bin);
       symlinkSync(BINARY, join(bin, "svc"));
       await writeFixtures(empty);
-      const env = { PATH: `${bin}:${process.env["PATH"]}`, HOME: root, SVC_CACHE_DIR: cacheDir };
+      const env = ownEnvironment({ PATH: `${bin}:${process.env["PATH"]}`, HOME: root, SVC_CACHE_DIR: cacheDir });
       // A server that a failed block leaves would hold its output open.
       // unpacking.test.ts runs the whole self-test.
       const run = code.replaceAll("9999", String(await freePort())).replace(/^svc self-test$/m, "$& --chats");

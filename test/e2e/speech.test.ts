@@ -24,12 +24,12 @@ test.skipIf(!isBuilt)("a sentence is spoken in every format", () =>
     });
     try {
       for (const format of SPEECH_FORMATS) {
-        const work = { text: "Hello xyzzy world.", voice: "heart", speed: 1, format };
+        const work = { text: format === "pcm" ? "Hello xyzzy world." : "Hi.", voice: "heart", speed: 1, format };
         let bytes = 0;
         for await (const event of engine.run({ work }, new AbortController().signal)) {
           if (event.type === "audio") bytes += event.bytes.length;
         }
-        expect(bytes).toBeGreaterThan(4000);
+        expect([format, bytes > 1000]).toEqual([format, true]);
       }
     } finally {
       await engine.stop();

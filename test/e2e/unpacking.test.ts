@@ -4,6 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { binaryIn, inventory, withSandbox } from "../support/binary.ts";
+import { MODEL } from "../native/harness.ts";
 import { runToEnd } from "../support/program.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
@@ -117,15 +118,21 @@ test("files in the working directory change nothing", () =>
   }));
 
 test(
-  "the binary's self-test tries all that is inside, and passes on this machine",
+  "the binary's self-test tries all that is inside without the options and data of the user, and a model given too",
   () =>
-    withSandbox(async ({ command }) => {
-      const { code, out } = await runToEnd([...command(), "--threads", "1", "self-test"]);
+    withSandbox(async ({ command, root }) => {
+      const modelsDir = join(root, "own-models");
+      mkdirSync(join(modelsDir, "tessdata"), { recursive: true });
+      writeFileSync(join(modelsDir, "tessdata/eng.traineddata"), "damaged");
+      const whisper = ["--alias", "whisper-base", "--transcription-model", join(root, "own.bin")];
+      const options = ["--threads", "1", "--model", MODEL, ...whisper, "--models-dir", modelsDir];
+      const { code, out, err } = await runToEnd([...command(), ...options, "self-test"]);
       const lines = out.trimEnd().split("\n");
       // A build without pip lacks some models, as the build says.
       const others = lines.filter((line) => !line.startsWith("ok    ") && !line.endsWith(": not in this build"));
-      expect([code, others]).toEqual([0, []]);
-      for (const route of ["embeddings", "speech", "transcriptions", "ocr", "images"])
+      expect([code, err, others, lines.length]).toEqual([0, "", [], 17]);
+      expect(lines.filter((line) => line.startsWith("ok    model: "))).toHaveLength(2);
+      for (const route of ["cancel", "embeddings", "speech", "transcriptions", "ocr", "images"])
         expect(out).toContain(`/${route}`);
     }),
   120_000,

@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { ColdServer, compareWithCold, converse, CROSS_TALK_FLAGS as flags } from "../support/cross-talk.ts";
 import { PROGRAM, withServer } from "../support/server.ts";
 
-const CONVERSATIONS = 15;
+const CONVERSATIONS = 10;
 
 test("overlapping conversations get the answers that a cold server gives", async () => {
   await withServer([...flags, "--parallel", "6"], async (warm) => {
@@ -16,7 +16,7 @@ test("overlapping conversations get the answers that a cold server gives", async
     try {
       const result = await compareWithCold(cold, exchanges);
       expect(result.differences).toEqual([]);
-      expect(result.counts.same).toBeGreaterThan(25);
+      expect(result.counts.same).toBeGreaterThan(15);
       // Clients that left in the middle are the point: without them this test would show less than it says.
       expect(result.cut).toBeGreaterThan(0);
     } finally {

@@ -150,7 +150,7 @@ describe("a minimum length with tools on offer", () => {
 
 test("samplers and prompts do not leak memory", () => {
   const round = () => {
-    for (let i = 0; i < 500; i++) {
+    for (let i = 0; i < 150; i++) {
       const slots = [sampler(llama, { temperature: 1 }), sampler(llama, { topLogprobs: 5 })];
       tokenize(llama, "some text ".repeat(50));
       for (const slot of slots) llama.freeSampler(slot);

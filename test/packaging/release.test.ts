@@ -172,10 +172,10 @@ test("archives that another build uses stay, and those of old builds go", async 
   const unrelated = write("other", 2);
   const file = [write("file")];
   const files = { ...componentsWith([]), base: file };
-  const [packed] = await packComponents(files, own);
+  const [packed] = await packComponents(files, "release", own);
   const reused = packed?.archive ?? "";
   utimesSync(reused, 0, 0);
-  await packComponents(files, own);
+  await packComponents(files, "release", own);
   expect([other, ...old, unrelated, reused].map((path) => existsSync(path))).toEqual([true, false, false, true, true]);
 });
 
