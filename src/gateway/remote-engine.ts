@@ -175,17 +175,14 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       yield* this.start(job, isDowngraded(request, kind, response));
       let some: readonly string[] | undefined;
       while (!answer.isCut && (some = await messages.next())) {
-        for (const json of some) {
+        for (const read of pace.isOn ? chunks.readJoined(some) : some.values().map((json) => chunks.read(json))) {
+          if (Symbol.asyncIterator in read) {
+            for (const event of added.splice(0)) yield event;
+            for await (const piece of read) for (const event of add(piece)) yield event;
+            // Awaiting every piece would cost an extra await per token.
+          } else if (pace.isOn) appendEvents(added, add(read));
+          else added.push(...add(read));
           if (answer.isCut) break;
-          const read = chunks.read(json);
-          // Awaiting every piece would cost an extra await per token.
-          if (!(Symbol.asyncIterator in read)) {
-            if (pace.isOn) appendEvents(added, add(read));
-            else added.push(...add(read));
-            continue;
-          }
-          for (const event of added.splice(0)) yield event;
-          for await (const piece of read) for (const event of add(piece)) yield event;
         }
         for (const event of added.splice(0)) yield event;
         // Neither the first text is held nor the end.
