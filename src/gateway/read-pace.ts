@@ -1,7 +1,7 @@
-// When the streams of upstreams' answers are read again: while several run, each read and each write brings the tokens
-// of some milliseconds, which costs much less than one token at a time.
+// When the streams of upstreams' answers are read again: while many run, each read and each write brings the tokens of
+// some milliseconds, which costs much less than one token at a time.
 
-import { heldMs } from "../domain/held-text.ts";
+import { heldMs, MANY_STREAMS } from "../domain/held-text.ts";
 
 export class ReadPace {
   /** Streams whose text has begun. */
@@ -17,9 +17,9 @@ export class ReadPace {
     this.streams--;
   }
 
-  /** Whether streams wait between two reads; a single one never does. */
+  /** Whether streams wait between two reads; few never do, because a timer costs as much as a token. */
   get isOn(): boolean {
-    return this.streams > 1;
+    return this.streams >= MANY_STREAMS;
   }
 
   /**

@@ -1,4 +1,4 @@
-// Streams at the same time: the tokens of some milliseconds are read, joined and passed on together.
+// Many streams at the same time: the tokens of some milliseconds are read, joined and passed on together.
 
 import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -43,7 +43,7 @@ async function answers(streams: number, fieldOf: (word: string, at: number) => R
 const sampled = (events: readonly EngineEvent[]) =>
   events.reduce((sum, one) => sum + (one.type === "text" || one.type === "reasoning" ? (one.sampled ?? 1) : 0), 0);
 
-test("streams at the same time pass several tokens on at once, and count each", async () => {
+test("many streams at the same time pass several tokens on at once, and count each", async () => {
   for (const events of await answers(8, (content) => ({ content }))) {
     expect(textOf(events)).toBe(words.join(""));
     expect(sampled(events)).toBe(TOKENS);
@@ -64,19 +64,19 @@ test("the order of reasoning and text is kept", async () => {
   }
 });
 
-test("a single stream passes on each token as it comes", async () => {
-  const [events = []] = await answers(1, (content) => ({ content }));
-  expect(events.flatMap((one) => (one.type === "text" ? [one.text] : []))).toEqual(words);
+test.each([1, 3])("%i streams pass on each token as it comes", async (streams) => {
+  for (const events of await answers(streams, (content) => ({ content })))
+    expect(events.flatMap((one) => (one.type === "text" ? [one.text] : []))).toEqual(words);
 });
 
 test("what came before a failure is passed on", async () => {
   let asked = 0;
-  const { promise: both, resolve } = Promise.withResolvers<void>();
+  const { promise: all, resolve } = Promise.withResolvers<void>();
   const server = chatServer(() => {
-    if (++asked === 2) resolve();
+    if (++asked === 4) resolve();
     const body = new ReadableStream({
       async start(controller) {
-        await both;
+        await all;
         controller.enqueue(event(delta({ content: words[0] })));
         await Bun.sleep(5);
         for (const word of words.slice(1)) controller.enqueue(event(delta({ content: word })));
@@ -99,5 +99,5 @@ test("what came before a failure is passed on", async () => {
     return [text];
   };
   const failure = [words.join(""), "upstream_error"];
-  expect(await Promise.all([failed(), failed()])).toEqual([failure, failure]);
+  expect(await Promise.all([failed(), failed(), failed(), failed()])).toEqual([failure, failure, failure, failure]);
 });
