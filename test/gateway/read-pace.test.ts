@@ -4,16 +4,22 @@ import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent } from "../../src/domain/generate.ts";
 import { plainRequest } from "../support/request.ts";
+import { until } from "../support/until.ts";
 import { chatServer, delta, usage } from "./fixture-server.ts";
 import { finishOf, generate, remote, textOf } from "./remote.ts";
 
 const TOKENS = 30;
 const encoder = new TextEncoder();
 const event = (chunk: unknown) => encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
-const words = Array.from({ length: TOKENS }, (_, at) => ` word${at}`);
+const wordsOf = (tokens: number) => Array.from({ length: tokens }, (_, at) => ` word${at}`);
+const words = wordsOf(TOKENS);
 
 /** A server whose answers begin when `streams` requests have come; each token is a write of its own. */
-function tokenServer(streams: number, fieldOf: (word: string, at: number) => Record<string, unknown>) {
+function tokenServer(
+  streams: number,
+  fieldOf: (word: string, at: number) => Record<string, unknown>,
+  said: readonly string[] = words,
+) {
   let asked = 0;
   const { promise: all, resolve } = Promise.withResolvers<void>();
   return chatServer(() => {
@@ -21,7 +27,7 @@ function tokenServer(streams: number, fieldOf: (word: string, at: number) => Rec
     const body = new ReadableStream({
       async start(controller) {
         await all;
-        for (const [at, word] of words.entries()) {
+        for (const [at, word] of said.entries()) {
           controller.enqueue(event(delta(fieldOf(word, at))));
           await Bun.sleep(1);
         }
@@ -101,3 +107,35 @@ test("what came before a failure is passed on", async () => {
   const failure = [words.join(""), "upstream_error"];
   expect(await Promise.all([failed(), failed(), failed(), failed()])).toEqual([failure, failure, failure, failure]);
 });
+
+test.each(["cancelled", "left by its client"])(
+  "a stream that is %s meanwhile ends, and counts no more",
+  async (how) => {
+    const all = wordsOf(300);
+    const server = tokenServer(4, (content) => ({ content }), all);
+    const far = await remote([server.url]);
+    const ended = async (id: string) => {
+      const client = new AbortController();
+      const events: EngineEvent[] = [];
+      try {
+        for await (const one of far.engine.generate(plainRequest("hi", { id }), client.signal)) {
+          events.push(one);
+          if (events.filter(({ type }) => type === "text").length !== 2) continue;
+          if (how === "cancelled") far.engine.cancel(id, "id");
+          else client.abort();
+        }
+      } catch (error) {
+        if (!client.signal.aborted) throw error;
+      }
+      return events;
+    };
+    for (const events of await Promise.all(["a", "b", "c", "d"].map(ended))) {
+      expect(all.join("").startsWith(textOf(events))).toBe(true);
+      expect(textOf(events).length).toBeLessThan(all.join("").length);
+      expect(finishOf(events)?.reason).toBe(how === "cancelled" ? "cancelled" : undefined);
+    }
+    await until(() => server.left.length === 4);
+    const single = await generate(far);
+    expect(single.flatMap((one) => (one.type === "text" ? [one.text] : []))).toEqual(all);
+  },
+);
