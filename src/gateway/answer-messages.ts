@@ -60,7 +60,9 @@ export class AnswerMessages {
       const most = this.reader.isWhole ? Number.POSITIVE_INFINITY : PART_BYTES;
       const part = this.rest.subarray(0, most);
       this.rest = this.rest.subarray(most);
-      if (!this.reader.isWhole) await turns.enter(part.length);
+      const turn = this.reader.isWhole ? undefined : turns.enter(part.length);
+      // Awaiting nothing would cost time for each token, too.
+      if (turn) await turn;
       signal.throwIfAborted();
       return this.reader.push(part);
     } catch (error) {

@@ -87,13 +87,14 @@ export class RemoteAnswer {
   add(piece: Piece): readonly OutputEvent[] {
     this.size += sizeOf(piece);
     if (this.size > LARGEST_ANSWER) throw malformed("sent an answer that is too long");
+    const { count = 1 } = piece;
     const added: OutputEvent[] = [];
     if (piece.reasoning !== undefined) {
-      this.pieces++;
+      this.pieces += count;
       this.calls.say({ type: "reasoning", text: piece.reasoning }, added);
     }
     if (piece.text !== undefined) {
-      this.pieces++;
+      this.pieces += count;
       this.addText(piece.text, piece.logprobs, added);
     } else if (piece.logprobs && this.holdsText) this.heldLogprobs.push(...piece.logprobs);
     else if (piece.logprobs) this.calls.say({ type: "text", text: "", logprobs: piece.logprobs }, added);
@@ -116,6 +117,7 @@ export class RemoteAnswer {
       this.isFinished = true;
     }
     const shown = this.unfenced?.push(added, this.isFinished) ?? added;
+    if (count > 1) assign(count, shown);
     this.count(piece, shown);
     return shown;
   }
@@ -174,11 +176,8 @@ export class RemoteAnswer {
     if (progress) this.addProgress(progress, added);
   }
 
-  /** Assigns the new tokens of all events to the last one. */
   private countTokens(tokens: number, added: OutputEvent[]): void {
-    const fresh = Math.max(tokens - this.counted, 0);
-    const counted = added.map((event, at) => ({ ...event, sampled: at < added.length - 1 ? 0 : fresh }));
-    added.splice(0, added.length, ...counted);
+    assign(Math.max(tokens - this.counted, 0), added);
     this.pieces = this.counted = tokens;
   }
 
@@ -231,8 +230,14 @@ export class RemoteAnswer {
   }
 }
 
-function sizeOf({ text = "", reasoning = "", calls = [], logprobs = [] }: Piece): number {
-  let size = SIZE.piece + text.length + reasoning.length;
+/** Assigns the new tokens of all events to the last one. */
+function assign(tokens: number, added: OutputEvent[]): void {
+  const counted = added.map((event, at) => ({ ...event, sampled: at < added.length - 1 ? 0 : tokens }));
+  added.splice(0, added.length, ...counted);
+}
+
+function sizeOf({ text = "", reasoning = "", calls = [], logprobs = [], count = 1 }: Piece): number {
+  let size = SIZE.piece * count + text.length + reasoning.length;
   for (const { id = "", name, arguments: json } of calls)
     // A call begins with its name; pieces without a name continue it.
     size += (name === undefined ? SIZE.piece : SIZE.call + name.length) + id.length + json.length;

@@ -33,15 +33,45 @@ export class ChunkReader {
    * error that the message reports.
    */
   read(json: string): Piece | AsyncGenerator<Piece, void, void> {
-    const known = this.form && fitted(json, this.form);
-    if (known) {
-      this.unused = 0;
-      return known;
-    }
+    const known = this.fitted(json);
+    if (known !== undefined) return this.said(known);
     if (isLong(json)) return this.readLong(json);
     const piece = this.decoded(parseMessage(json));
     if (this.unused < MOST_UNUSED) this.learn(json, piece);
     return piece;
+  }
+
+  /** Returns what `read` does for each message, in order; text of successive messages of one form becomes one piece. */
+  *readJoined(messages: readonly string[]): Generator<ReturnType<ChunkReader["read"]>, void, void> {
+    let [text, count] = ["", 0];
+    for (const json of messages) {
+      const known = this.fitted(json);
+      if (known !== undefined) {
+        text += known;
+        count++;
+        continue;
+      }
+      if (count > 0) yield this.said(text, count);
+      [text, count] = ["", 0];
+      yield this.read(json);
+    }
+    if (count > 0) yield this.said(text, count);
+  }
+
+  /** Returns the text of a message of the known form; undefined for another form or text that must be parsed. */
+  private fitted(json: string): string | undefined {
+    if (!this.form) return undefined;
+    const { head, tail } = this.form;
+    if (!json.startsWith(head) || !json.endsWith(tail)) return undefined;
+    const text = json.slice(head.length, -tail.length);
+    return PLAIN.test(text) ? text : undefined;
+  }
+
+  /** Returns the piece of so many messages of the known form. */
+  private said(text: string, count = 1): Piece {
+    this.unused = 0;
+    const joined = count > 1 ? { count } : {};
+    return this.form?.kind === "reasoning" ? { reasoning: text, ...joined } : { text, ...joined };
   }
 
   /** Emits a few log probabilities at a time, each with their tokens' part of the text; then all else. */
@@ -73,14 +103,6 @@ export class ChunkReader {
     this.form = form;
     this.unused++;
   }
-}
-
-/** Returns the text of a message of this form; undefined for another form or text that must be parsed. */
-function fitted(json: string, { head, tail, kind }: Form): Piece | undefined {
-  if (!json.startsWith(head) || !json.endsWith(tail)) return undefined;
-  const text = json.slice(head.length, -tail.length);
-  if (!PLAIN.test(text)) return undefined;
-  return kind === "text" ? { text } : { reasoning: text };
 }
 
 /** Returns the form of a message that has only text, which occurs in exactly one place. */

@@ -11,6 +11,7 @@ import { subjectLabels } from "../telemetry/metrics.ts";
 import type { Discovery, SearchOptions } from "./discovery.ts";
 import { enforces } from "./enforcement.ts";
 import { replicaMetrics } from "./replica-metrics.ts";
+import { ReadPace } from "./read-pace.ts";
 import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 import { RequestBodies } from "./request-bodies.ts";
@@ -61,6 +62,7 @@ export class Gateway implements ModelSource {
   private configured: readonly Upstream[];
   private readonly stateLog: StateLog;
   private readonly bodies = new RequestBodies();
+  private readonly pace = new ReadPace();
   private readonly known = new WeakMap<Upstream, Known>();
   private searchedAt = -Infinity;
   private searching: Promise<void> | undefined;
@@ -241,7 +243,7 @@ export class Gateway implements ModelSource {
     const listed = `${upstream.name}/${model}`;
     return remembered(this.knownOf(upstream).chat, model, upstream, () => ({
       model: listed,
-      engine: new RemoteEngine({ listed, model }, upstream, { ...this.options, bodies: this.bodies }),
+      engine: new RemoteEngine({ listed, model }, upstream, { ...this.options, bodies: this.bodies, pace: this.pace }),
       parallel: PARALLEL,
       ...subjectOf("text", upstream, model),
       takesMediaSources: true,

@@ -3,8 +3,10 @@
 import type { ProgressEvent } from "../domain/generate.ts";
 import type { TokenLogprob, Usage } from "../domain/usage.ts";
 
-/** One parsed message of a stream. */
+/** One parsed message of a stream, or several whose text is joined. */
 export interface Piece {
+  /** How many messages are joined; absent: one. */
+  readonly count?: number;
   readonly reasoning?: string | undefined;
   readonly text?: string | undefined;
   readonly logprobs?: readonly TokenLogprob[] | undefined;

@@ -3,7 +3,8 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Clock } from "../domain/clock.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
+import type { EngineEvent, GenerateRequest, OutputEvent } from "../domain/generate.ts";
+import { appendEvents } from "../domain/held-text.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { Adjustments } from "./adjustments.ts";
@@ -19,6 +20,7 @@ import type { UpstreamCall } from "./openai/encode-request.ts";
 import type { Piece } from "./output.ts";
 import { prefixKey } from "./prefix-key.ts";
 import { race, type Winner } from "./race.ts";
+import type { ReadPace } from "./read-pace.ts";
 import type { Replica } from "./replica.ts";
 import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
@@ -36,6 +38,14 @@ interface Job {
   readonly beganAt: number;
 }
 
+interface RemoteEngineOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly bodies: RequestBodies;
+  /** Of the streams of all upstreams. */
+  readonly pace: ReadPace;
+}
+
 export class RemoteEngine extends WithoutTokenizer implements TextPort {
   protected readonly noTokenizer = noTokenizer(
     "This model is on another server, whose tokenizer is not within reach.",
@@ -48,7 +58,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     /** The model's name for clients, and the name on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
-    private readonly options: { readonly clock: Clock; readonly log: Logger; readonly bodies: RequestBodies },
+    private readonly options: RemoteEngineOptions,
   ) {
     super();
   }
@@ -137,15 +147,23 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   ): AsyncGenerator<EngineEvent, void, void> {
     const { replica } = attempt;
     const { client, kind } = replica;
+    const { pace } = this.options;
     const answer = this.newAnswer(request, replica);
     job.answers.set(attempt, answer);
     const chunks = new ChunkReader(kind === "ollama" ? decodeLine : decodeChunk);
+    let begun = false;
     const add = (piece: Piece) => {
       attempt.heard();
       const events = answer.add(piece);
-      if (events.some(({ type }) => type !== "progress")) attempt.firstToken();
+      if (!begun && events.some(({ type }) => type !== "progress")) {
+        begun = true;
+        attempt.firstToken();
+        pace.begin();
+      }
       return events;
     };
+    /** What messages that came together have added. */
+    const added: OutputEvent[] = [];
     let messages: AnswerMessages | undefined;
     try {
       const call = translation.for(replica);
@@ -157,23 +175,31 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       yield* this.start(job, isDowngraded(request, kind, response));
       let some: readonly string[] | undefined;
       while (!answer.isCut && (some = await messages.next())) {
-        for (const json of some) {
+        for (const read of pace.isOn ? chunks.readJoined(some) : some.values().map((json) => chunks.read(json))) {
+          if (Symbol.asyncIterator in read) {
+            for (const event of added.splice(0)) yield event;
+            for await (const piece of read) for (const event of add(piece)) yield event;
+            // Awaiting every piece would cost an extra await per token.
+          } else if (pace.isOn) appendEvents(added, add(read));
+          else added.push(...add(read));
           if (answer.isCut) break;
-          const read = chunks.read(json);
-          // Awaiting every piece would cost an extra await per token.
-          if (!(Symbol.asyncIterator in read)) for (const event of add(read)) yield event;
-          else for await (const piece of read) for (const event of add(piece)) yield event;
         }
+        for (const event of added.splice(0)) yield event;
+        // Neither the first text is held nor the end.
+        const turn = begun && !answer.isFinished ? pace.next() : undefined;
+        if (turn) await turn;
       }
       if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");
       attempt.finished(answer.tokens);
     } catch (error) {
+      if (!signal.aborted) for (const event of added) yield event;
       if (signal.aborted || error instanceof SvcError) throw error;
       // What comes after the finish reason, such as the counts, is no reason to compute the answer again.
       if (answer.isFinished) return attempt.finished(answer.tokens);
       const failure = attempt.failed(error, this.options.log, request.id);
       throw request.whole || attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
     } finally {
+      if (begun) pace.end();
       attempt.end();
       await messages?.end();
     }

@@ -1,6 +1,7 @@
 // What a step computes, and what it sampled.
 
 import type { AdapterSet } from "../domain/adapters.ts";
+import { heldMs } from "../domain/held-text.ts";
 import type { SpeculationSource } from "../domain/speculation.ts";
 import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
@@ -8,11 +9,9 @@ import type { Key, Sequence } from "./sequence.ts";
 /**
  * Returns how long the text of `streams` streams may be held and multi-step decoding may last, in milliseconds: one
  * message is then sent for several steps. On few cores, sending a message slows the computation down, noticeably from
- * four streams on. Those streams get text sixty times a second, as often as screens refresh; fewer streams get text
- * token by token unless tokens are fast.
+ * four streams on.
  */
-export const multiStepMs = (streams: number, stallBudgetMs: number): number =>
-  Math.min(streams < 4 ? 4 : 16, stallBudgetMs);
+export const multiStepMs = (streams: number, stallBudgetMs: number): number => Math.min(heldMs(streams), stallBudgetMs);
 
 /** One row of a decode batch. */
 export interface PlanRow {

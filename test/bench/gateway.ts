@@ -1,11 +1,12 @@
 // `bun test/bench/gateway.ts [streams] [seconds]`: measures the cost of svc in front of another server: CPU time of
-// its process per forwarded token, compared with that of a proxy that copies bytes, and the latency that it adds to a
+// its process per forwarded token, compared with those of proxies that copy bytes, and the latency that it adds to a
 // request. The server is a stand-in that writes a token to each stream every few milliseconds in vLLM's form, so that
 // nothing else is measured. On a saturated machine tokens are sent in groups, which makes each cheaper: use fewer
 // streams. `SVC` names a second svc to measure in turns with this one: an executable, or the `src/main.ts` of another
 // tree.
 
 import { join } from "node:path";
+import { heldMs } from "../../src/domain/held-text.ts";
 import { startListening, startStandIn } from "../gateway/stand-ins.ts";
 import { PROGRAM, startServer } from "../support/server.ts";
 import { median } from "./stats.ts";
@@ -74,11 +75,19 @@ async function svc(name: string, upstream: string, command: readonly string[]) {
   return { name, url: server.url, model: "up/far", cpuSeconds, kill: () => server.kill() };
 }
 
+async function proxy(name: string, ...given: readonly string[]): Promise<Subject> {
+  const { url } = await startListening(join(import.meta.dir, "plain-proxy.ts"), ...given);
+  const cpuSeconds = async () => (await (await fetch(`${url}/cpu`)).json()) as number;
+  return { name, url, model: "far", cpuSeconds };
+}
+
 async function measure(): Promise<void> {
   const { url: upstream } = await startStandIn();
-  const { url } = await startListening(join(import.meta.dir, "plain-proxy.ts"), upstream);
-  const cpuSeconds = async () => (await (await fetch(`${url}/cpu`)).json()) as number;
-  const proxy: Subject = { name: "a proxy that copies bytes", url, model: "far", cpuSeconds };
+  const proxies = [
+    await proxy("a proxy that copies bytes", upstream),
+    // The least that is possible with `fetch` for streams that are read as svc reads them.
+    await proxy("a proxy that copies what has come", upstream, String(heldMs(streams))),
+  ];
   const servers = [await svc("svc", upstream, PROGRAM)];
   const other = process.env["SVC"];
   if (other)
@@ -92,7 +101,7 @@ async function measure(): Promise<void> {
     for (const [name, values] of times) {
       console.log(`${name}: ${median(values.slice(REQUESTS / 2)).toFixed(2)} ms more for a request of one token`);
     }
-    const found = await costs([proxy, ...servers]);
+    const found = await costs([...proxies, ...servers]);
     for (const [name, value] of found)
       console.log(`${name}: ${value.toFixed(1)} µs of CPU a token, ${streams} streams`);
   } finally {

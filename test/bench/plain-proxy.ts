@@ -1,8 +1,14 @@
-// `bun test/bench/plain-proxy.ts URL`: a proxy that copies the bytes of chat completions without parsing them, to
-// compare with the cost of svc in the same place. Prints its address; GET /cpu returns the CPU time of its process in
-// seconds.
+// `bun test/bench/plain-proxy.ts URL [ms]`: a proxy that copies the bytes of chat completions without parsing them, to
+// compare with the cost of svc in the same place; with `ms`, it reads all streams only every so many milliseconds.
+// Prints its address; GET /cpu returns the CPU time of its process in seconds.
 
-const [upstream] = process.argv.slice(2);
+const [upstream, ms] = process.argv.slice(2);
+let turn: Promise<void> | undefined;
+
+const nextTurn = () =>
+  (turn ??= Bun.sleep(Number(ms)).then(() => {
+    turn = undefined;
+  }));
 
 const proxy = Bun.serve({
   port: 0,
@@ -24,6 +30,7 @@ const proxy = Bun.serve({
     const body = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
+          if (ms) await nextTurn();
           const { value } = (await reader?.read()) ?? {};
           if (value) controller.enqueue(value);
           else controller.close();

@@ -22,6 +22,15 @@ test.each(["eos", "constructor"])("an unknown finish reason, such as %s, is a us
   expect(answer.finish(undefined, { promptMs: 0, completionMs: 0 }).reason).toBe("stop");
 });
 
+test("joined messages count as many tokens as they are, however much of their text is shown", () => {
+  const answer = open(true, { splitThinking: true });
+  expect(answer.add({ text: "<think>so</think>Hi", count: 4 })).toEqual([
+    { type: "reasoning", text: "so", sampled: 0 },
+    { type: "text", text: "Hi", sampled: 4 },
+  ]);
+  expect(answer.tokens.completionTokens).toBe(4);
+});
+
 describe("several calls", () => {
   const f = { index: 0, id: "a", name: "f", arguments: "" };
   const g = { index: 1, id: "b", name: "g", arguments: "" };

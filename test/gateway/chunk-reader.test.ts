@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { ChunkReader } from "../../src/gateway/chunk-reader.ts";
 import { decodeLine } from "../../src/gateway/ollama/decode-line.ts";
 import { decodeChunk } from "../../src/gateway/openai/decode-chunk.ts";
+import type { Piece } from "../../src/gateway/output.ts";
 
 const chunk = (delta: object, more: object = {}) =>
   JSON.stringify({ id: "x", created: 1, choices: [{ index: 0, delta, finish_reason: null, ...more }] });
@@ -72,6 +73,21 @@ test("messages that differ only in their text are parsed once", () => {
   });
   for (let at = 0; at < 100; at++) reader.read(chunk({ content: ` ${at}` }));
   expect(decoded).toBe(1);
+});
+
+test("joined text is that of the messages, in order, and counts each", () => {
+  const messages = Object.values(FORMS).flatMap((form) => ["a", " b", '"', "c", "d"].map((text) => form(text)));
+  const alone = new ChunkReader(decodeChunk);
+  const single = messages.map((json) => alone.read(json) as Piece);
+  const joined = [...new ChunkReader(decodeChunk).readJoined(messages)] as Piece[];
+  expect(joined.length).toBeLessThan(messages.length);
+  for (const { count = 1, ...piece } of joined) {
+    const parts = single.splice(0, count);
+    const textOf = (kind: "text" | "reasoning") => parts.map((part) => part[kind] ?? "").join("");
+    expect([piece.text ?? "", piece.reasoning ?? ""]).toEqual([textOf("text"), textOf("reasoning")]);
+    if (count === 1) expect([piece]).toEqual(parts);
+  }
+  expect(single).toEqual([]);
 });
 
 const TOKENS = Array.from({ length: 1000 }, (_, at) => `${at}é `);

@@ -13,8 +13,8 @@ export const startStandIn = (port = 0): Promise<StandIn> =>
   startListening(join(import.meta.dir, "stand-in.ts"), String(port));
 
 /** Starts a test program that prints its address when it listens. */
-export async function startListening(program: string, argument: string): Promise<StandIn> {
-  const child = Bun.spawn([process.execPath, program, argument], { stdout: "pipe" });
+export async function startListening(program: string, ...given: readonly string[]): Promise<StandIn> {
+  const child = Bun.spawn([process.execPath, program, ...given], { stdout: "pipe" });
   killAtExit(child);
   const { value } = await child.stdout.getReader().read();
   return { url: new TextDecoder().decode(value).trim(), kill: (signal) => child.kill(signal) };

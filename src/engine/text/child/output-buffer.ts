@@ -1,7 +1,7 @@
 // Buffers the output events of steps on their way to the front process. The events of fast steps are sent together:
 // with few cores, sending a message slows the computation down.
 
-import { sampledFor } from "../../../domain/generate.ts";
+import { appendEvents } from "../../../domain/held-text.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { StepEvent, StepOutput } from "../protocol.ts";
 
@@ -35,27 +35,4 @@ export class OutputBuffer {
     this.held = new Map();
     return outputs;
   }
-}
-
-/** Appends `more` to `events`; an event that continues the last one is joined to it, so that the client receives few. */
-export function appendEvents(events: StepEvent[], more: readonly StepEvent[]): void {
-  for (const event of more) {
-    const last = events.at(-1);
-    const joined = last && join(last, event);
-    if (joined) events[events.length - 1] = joined;
-    else events.push(event);
-  }
-}
-
-/** Joins two events; text with log probabilities is not joined, because they belong to the text of their own event. */
-function join(a: StepEvent, b: StepEvent): StepEvent | undefined {
-  const sampled = sampledFor(a) + sampledFor(b);
-  if (a.type === "text" && b.type === "text" && !a.logprobs && !b.logprobs) {
-    const tokens = a.tokens || b.tokens ? { tokens: [...(a.tokens ?? []), ...(b.tokens ?? [])] } : {};
-    return { ...a, text: a.text + b.text, ...tokens, sampled };
-  }
-  if (a.type === "reasoning" && b.type === "reasoning") return { ...a, text: a.text + b.text, sampled };
-  if (a.type === "tool_arguments" && b.type === "tool_arguments" && a.index === b.index)
-    return { ...a, text: a.text + b.text, sampled };
-  return undefined;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { OutputEvent } from "../../src/domain/generate.ts";
-import { appendEvents } from "../../src/engine/text/child/output-buffer.ts";
+import { appendEvents } from "../../src/domain/held-text.ts";
 
 const joined = (...all: OutputEvent[]) => {
   const events: OutputEvent[] = [];
