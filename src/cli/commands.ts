@@ -1,5 +1,16 @@
 // Every command of the program in one table; argument parsing, help, completions and docs are made from it.
 
+import {
+  extensionsOf,
+  extensionsOfNamed,
+  IMAGE_FILES,
+  OCR_FORMATS,
+  SPEECH_FILES,
+  TRANSCRIPT_FORMATS,
+  type Formats,
+  type NamedFormats,
+} from "./file-formats.ts";
+
 /** An option that belongs to one command. */
 export interface Flag {
   readonly name: string;
@@ -24,9 +35,16 @@ export interface Command {
   readonly examples?: readonly string[];
 }
 
-const format = (choices: string) => ({ name: "format", value: "FORMAT", help: `Format: ${choices}.` }) as const;
+const format = (choices: readonly string[]) =>
+  ({ name: "format", value: "FORMAT", help: `Format: ${choices.join(", ")}.` }) as const;
 const language = (help: string) => ({ name: "language", value: "TAG", help }) as const;
 const output = (help: string) => ({ name: "output", short: "o", value: "PATH", help }) as const;
+const outputFile = (files: NamedFormats) =>
+  output(`File, whose name extension sets the format: ${extensionsOfNamed(files)}; - is standard output.`);
+const outputFolder = (source: string, formats: Formats) =>
+  output(
+    `Folder for one file per ${source}, or a file, whose name extension sets the format: ${extensionsOf(formats)}; - is standard output.`,
+  );
 const json = { name: "json", help: "Print JSON." } as const;
 
 const commands = {
@@ -43,12 +61,10 @@ const commands = {
     needs: "the names of recordings; - is standard input",
     operands: "files",
     flags: [
-      format("text, srt, vtt, json, verbose_json"),
+      format(Object.keys(TRANSCRIPT_FORMATS)),
       language("Language of the speech; default: detected."),
       { name: "translate", help: "Translate into English." },
-      output(
-        "Folder for one file per recording, or a file, whose name extension sets the format; - is standard output.",
-      ),
+      outputFolder("recording", TRANSCRIPT_FORMATS),
     ],
     examples: ["svc transcribe interview.mp3", "svc transcribe lecture.m4a -o lecture.srt"],
   },
@@ -59,12 +75,10 @@ const commands = {
     needs: "the names of images or documents; - is standard input",
     operands: "files",
     flags: [
-      format("text, markdown, csv, json"),
+      format(Object.keys(OCR_FORMATS)),
       language("Languages of the text, separated by commas; default: those of --ocr-language."),
       { name: "pages", value: "PAGES", help: "Pages of a document, such as 1-3,7; default: all." },
-      output(
-        "Folder for one file per document, or a file, whose name extension sets the format; - is standard output.",
-      ),
+      outputFolder("document", OCR_FORMATS),
     ],
     examples: ["svc ocr letter.png", "svc ocr report.pdf --pages 1-3 -o report.md"],
   },
@@ -72,12 +86,12 @@ const commands = {
     usage: "TEXT [-o FILE]",
     help: "speak a text, or the text on standard input",
     flags: [
-      format("mp3, opus, aac, flac, wav, pcm, caf"),
+      format(SPEECH_FILES.formats),
       { name: "voice", value: "VOICE", help: "Voice, by its id." },
       { name: "voices", help: "List the voices; with --json as JSON." },
       { name: "locale", value: "TAG", help: "Language of the text, or of the voices to list." },
       { name: "speed", value: "N", help: "Speed, 0.25 to 4; default: 1." },
-      output("File, whose name extension sets the format; - is standard output."),
+      outputFile(SPEECH_FILES),
       json,
     ],
     examples: ['svc say "Good morning." -o morning.mp3', "svc say -o book.opus < book.txt"],
@@ -90,8 +104,8 @@ const commands = {
       { name: "size", value: "WxH", help: "Size in pixels; default: the model's own." },
       { name: "seed", value: "N", help: "Seed of the first image; default: random." },
       { name: "steps", value: "N", help: "Number of steps; default: the model's own." },
-      format("png, jpeg, webp"),
-      output("File, whose name extension sets the format; - is standard output."),
+      format(IMAGE_FILES.formats),
+      outputFile(IMAGE_FILES),
     ],
     examples: ['svc draw "a red circle above a blue square" -o shapes.png'],
   },

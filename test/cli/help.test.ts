@@ -80,6 +80,15 @@ test.each(commandNames)("the examples in svc %s --help are valid command lines",
   }
 });
 
+test.each([
+  ["transcribe", ".txt, .srt, .vtt or .json"],
+  ["ocr", ".txt, .md, .csv or .json"],
+  ["say", ".mp3, .opus, .aac, .flac, .wav, .pcm, .caf or .ogg"],
+  ["draw", ".png, .jpeg, .webp or .jpg"],
+] as const)("svc %s --help has every name extension that sets a format", (name, extensions) => {
+  expect(commandHelp(name).replaceAll(/\s+/g, " ")).toContain(`sets the format: ${extensions};`);
+});
+
 test("the machine-readable help has everything that the option table has", () => {
   const document = JSON.parse(helpJson());
   expect(document).toMatchObject({ name: "svc", version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
