@@ -4,7 +4,7 @@ import type { X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
 import encodeQr from "qr";
 import type { Config } from "../config/config.ts";
-import { isLoopback, withoutBrackets } from "../config/host-name.ts";
+import { isEverywhere, isLoopback, withoutBrackets } from "../config/host-name.ts";
 import { ownNetworks } from "../media/own-networks.ts";
 import { isFor, namesOf } from "./agent-trust.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -34,7 +34,7 @@ export async function addressForOthers(
   addresses: readonly string[],
   answers: (url: string) => Promise<boolean> = isAnswering,
 ): Promise<string> {
-  const isNamed = !isLoopback(host) && host !== "0.0.0.0" && host !== "::";
+  const isNamed = !isLoopback(host) && !isEverywhere(host);
   const schemes = [tls !== undefined, tls === undefined];
   for (const address of isNamed ? [host] : addresses) {
     for (const isEncrypted of schemes) {
