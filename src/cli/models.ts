@@ -3,7 +3,7 @@
 import type { Config } from "../config/config.ts";
 import { fetchList, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
-import { writeOut } from "./write-out.ts";
+import { outputWidth, writeOut } from "./write-out.ts";
 
 interface ListedModel {
   readonly id: string;
@@ -25,14 +25,14 @@ export interface Listing {
  */
 export async function listModels(config: Config, asJson: boolean): Promise<void> {
   const listing = await fetchListing(config);
-  await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
+  await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing, outputWidth()));
 }
 
 /** Returns the models of the server at --host and --port. Throws ExitError. */
 export const fetchListing = (config: Where): Promise<Listing> => fetchList<ListedModel>(config, "/v1/models");
 
-/** Formats the listing as aligned columns with a header. */
-export function modelTable({ data, models = [] }: Listing): string {
+/** Formats the listing as aligned columns with a header, for `width` columns. */
+export function modelTable({ data, models = [] }: Listing, width?: number): string {
   const capabilities = new Map(models.map((model) => [model.name, model.capabilities.join(", ")]));
   const rows = data.map(({ id, owned_by, loaded, max_context_length }) => [
     id,
@@ -41,5 +41,5 @@ export function modelTable({ data, models = [] }: Listing): string {
     max_context_length === undefined ? "" : String(max_context_length),
     capabilities.get(id) ?? "",
   ]);
-  return textTable(["NAME", "OWNER", "LOADED", "CONTEXT", "CAPABILITIES"], rows);
+  return textTable(["NAME", "OWNER", "LOADED", "CONTEXT", "CAPABILITIES"], rows, width);
 }
