@@ -1,6 +1,5 @@
 // `svc models`: lists the models of the server at --host and --port.
 
-import type { Config } from "../config/config.ts";
 import { fetchList, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { outputWidth, writeOut } from "./write-out.ts";
@@ -23,7 +22,7 @@ export interface Listing {
  * Prints one line per model (name, owner, whether it is loaded, context, capabilities), or the server's listing as
  * JSON. Throws ExitError.
  */
-export async function listModels(config: Config, asJson: boolean): Promise<void> {
+export async function listModels(config: Where, asJson: boolean): Promise<void> {
   const listing = await fetchListing(config);
   await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing, outputWidth()));
 }

@@ -3,7 +3,6 @@
 import type { X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
 import encodeQr from "qr";
-import type { Config } from "../config/config.ts";
 import { isEverywhere, isLoopback, withoutBrackets } from "../config/host-name.ts";
 import { ownNetworks } from "../media/own-networks.ts";
 import { isFor, namesOf } from "./agent-trust.ts";
@@ -18,7 +17,7 @@ const TIMEOUT_MS = 2000;
 const BORDER = 2;
 
 /** Prints the code and the address. Throws ExitError when other machines cannot reach a server at the port. */
-export async function showQr(config: Config): Promise<void> {
+export async function showQr(config: Where): Promise<void> {
   const addresses = lanAddresses(ownNetworks(), await routedAddresses());
   const url = `${await addressForOthers(config, addresses)}/`;
   const isShownInColours = process.stdout.isTTY && process.stdout.hasColors();
