@@ -38,6 +38,10 @@ export function isFor(certificate: X509Certificate, url: string): boolean {
 export const namesOf = ({ subjectAltName = "" }: X509Certificate): string[] =>
   [...subjectAltName.matchAll(/(?<=^|, )DNS:([\w.-]+)(?=,|$)/g)].map(([, name = ""]) => name);
 
+/** Returns the IP addresses that a certificate covers. */
+export const addressesOf = ({ subjectAltName = "" }: X509Certificate): string[] =>
+  [...subjectAltName.matchAll(/(?<=^|, )IP Address:([\d.:A-F]+)(?=,|$)/g)].map(([, address = ""]) => address);
+
 /** Returns no certificates when the file cannot be read: other programs ignore such a file, too. */
 function textOf(file: string): string[] {
   try {

@@ -7,6 +7,7 @@ import { newRequestId } from "../domain/ids.ts";
 import { IMAGE_FORMATS } from "../domain/image.ts";
 import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
+import { IMAGE_FILES } from "./file-formats.ts";
 import { withApi, type Api } from "./in-process.ts";
 import { inlineImage } from "./inline-image.ts";
 import { wordsOrInput } from "./piped-input.ts";
@@ -35,7 +36,7 @@ export async function draw(config: Config, words: readonly string[], flags: Flag
   const count = wholeNumber("-n", flags.count) ?? 1;
   const seed = wholeNumber("--seed", flags.seed);
   const steps = wholeNumber("--steps", flags.steps);
-  const format = formatOf(flags, IMAGE_FORMATS, { jpg: "jpeg" }) ?? "png";
+  const format = formatOf(flags, IMAGE_FILES) ?? "png";
   if (!IMAGE_FORMATS.some((one) => one === format)) throw unknownFormat(format, IMAGE_FORMATS);
   const show = process.stdout.isTTY && format === "png" ? inlineImage(processEnvironment()) : undefined;
   if (output === undefined && process.stdout.isTTY && !show) {

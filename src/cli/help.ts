@@ -110,18 +110,25 @@ ${codes.join("\n")}
 
 /** Returns the text of `svc COMMAND --help`; for `serve`, whose options are svc's own, with the common ones. */
 export function commandHelp(name: CommandName, width = USUAL_WIDTH): string {
-  const { help, flags = [], examples = [] } = commandOf(name);
+  const { help, flags = [], reads = {}, readsMost, examples = [] } = commandOf(name);
   const isServe = name === "serve";
   const own = isServe
     ? commonOptions(width, "prompt")
-    : flags.map((flag) => entry(flagSpelling(flag), flag.help, width));
+    : [
+        ...flags.map((flag) => entry(flagSpelling(flag), flag.help, width)),
+        ...options
+          .filter((option) => Object.hasOwn(reads, option.name))
+          .map((option) => entry(spelling(option), textOf({ ...option, help: reads[option.name] ?? "" }), width)),
+      ];
   const listed = own.length === 0 ? "" : `\nOptions:\n${own.join("\n")}\n`;
   const sentence = `${help.slice(0, 1).toUpperCase()}${help.slice(1)}.`;
   const usage = `Usage: ${callOf(name)}\n\n${wrapped(sentence, width, 0).join("\n")}\n`;
   const shown = examples.length === 0 ? "" : `\nExamples:\n${examples.map((call) => `  ${call}\n`).join("")}`;
   const more = isServe
     ? `${wrapped(`${DEFAULTS}.`, width, 0).join("\n")}\nsvc --help-all shows how, and all ${options.length} options.`
-    : "The options of svc apply as well: svc --help-all.";
+    : readsMost
+      ? "The options of svc apply as well: svc --help-all."
+      : "svc --help-all shows all options of svc, and how else to set them.";
   return `${usage}${listed}${shown}\n${more}\n`;
 }
 

@@ -7,7 +7,7 @@ import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
 /** Prints one line per model, or JSON. Throws PullError. */
-export async function listStored(config: Config, asJson: boolean): Promise<void> {
+export async function listStored(config: Pick<Config, "modelsDir">, asJson: boolean): Promise<void> {
   const store = new ModelStore(config.modelsDir);
   const models = store.list().map((model) => ({
     name: model.name,

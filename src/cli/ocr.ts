@@ -3,10 +3,9 @@
 import type { Config } from "../config/config.ts";
 import type { FlagsOf } from "./commands.ts";
 import { eachFile } from "./each-file.ts";
+import { OCR_FORMATS } from "./file-formats.ts";
 import type { Api, Asked } from "./in-process.ts";
-import type { Formats } from "./result-files.ts";
 
-const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md" };
 const ROUTE = "/v1/vision/ocr";
 const MOST_PAGES = 1000;
 const OPTIONS = { languages: "--language", pages: "--pages" };
@@ -26,7 +25,7 @@ export function ocr(config: Config, files: readonly string[], flags: FlagsOf<"oc
     max_pages: MOST_PAGES,
   };
   return eachFile(config, files, flags, {
-    formats: FORMATS,
+    formats: OCR_FORMATS,
     uses: "ppocr",
     failure: "files could not be read",
     measure: MEASURE,

@@ -3,8 +3,7 @@
 import type { X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
 import encodeQr from "qr";
-import type { Config } from "../config/config.ts";
-import { isLoopback, withoutBrackets } from "../config/host-name.ts";
+import { isEverywhere, isLoopback, withoutBrackets } from "../config/host-name.ts";
 import { ownNetworks } from "../media/own-networks.ts";
 import { isFor, namesOf } from "./agent-trust.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -18,7 +17,7 @@ const TIMEOUT_MS = 2000;
 const BORDER = 2;
 
 /** Prints the code and the address. Throws ExitError when other machines cannot reach a server at the port. */
-export async function showQr(config: Config): Promise<void> {
+export async function showQr(config: Where): Promise<void> {
   const addresses = lanAddresses(ownNetworks(), await routedAddresses());
   const url = `${await addressForOthers(config, addresses)}/`;
   const isShownInColours = process.stdout.isTTY && process.stdout.hasColors();
@@ -34,7 +33,7 @@ export async function addressForOthers(
   addresses: readonly string[],
   answers: (url: string) => Promise<boolean> = isAnswering,
 ): Promise<string> {
-  const isNamed = !isLoopback(host) && host !== "0.0.0.0" && host !== "::";
+  const isNamed = !isLoopback(host) && !isEverywhere(host);
   const schemes = [tls !== undefined, tls === undefined];
   for (const address of isNamed ? [host] : addresses) {
     for (const isEncrypted of schemes) {

@@ -3,9 +3,9 @@
 import { X509Certificate } from "node:crypto";
 import { isIPv4 } from "node:net";
 import type { Config } from "../config/config.ts";
-import { isLoopback } from "../config/host-name.ts";
+import { isEverywhere, isLoopback } from "../config/host-name.ts";
 import { ownNetworks } from "../media/own-networks.ts";
-import { isFor, namesOf } from "./agent-trust.ts";
+import { addressesOf, isFor, namesOf } from "./agent-trust.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 
 /** Interfaces of networks between this machine and programs on it: other machines do not reach those. */
@@ -38,7 +38,7 @@ export function reachable(
   const own = serverUrl(where);
   const here = (local: readonly string[]) => fitting([own, ...urls(local), ...named])[0] ?? own;
   if (isLoopback(host)) return { here: here(["localhost"]) };
-  if (host !== "0.0.0.0" && host !== "::") return { here: here([]), others: named.length > 0 ? named : [own] };
+  if (!isEverywhere(host)) return { here: here([]), others: named.length > 0 ? named : [own] };
   const addresses = urls(lanAddresses(interfaces, routed));
   const shown = [...named, ...fitting(addresses)];
   return { here: here(["localhost"]), others: shown.length > 0 ? shown : addresses };
@@ -50,8 +50,14 @@ export function uncovered(where: Parameters<typeof reachable>[0]): string {
   const certificate = new X509Certificate(where.tls.cert);
   const { here } = reachable(where, {});
   if (isFor(certificate, here)) return "";
-  const [name = "NAME"] = namesOf(certificate);
-  return `the certificate is not for ${new URL(here).hostname}, so clients refuse ${here}: with --allowed-host ${name}, svc shows a name that it covers`;
+  const [name] = namesOf(certificate);
+  const [address] = addressesOf(certificate);
+  // svc answers to every address, but only at those that it listens on.
+  const advice =
+    name === undefined && address !== undefined
+      ? `--${isEverywhere(where.host) ? "allowed-host" : "host"} ${address}, svc shows an address`
+      : `--allowed-host ${name ?? "NAME"}, svc shows a name`;
+  return `the certificate is not for ${new URL(here).hostname}, so clients refuse ${here}: with ${advice} that it covers`;
 }
 
 /**

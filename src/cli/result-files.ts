@@ -3,10 +3,8 @@
 import { basename, extname, join } from "node:path";
 import { found } from "../config/found.ts";
 import { ExitError } from "./exit-codes.ts";
+import { extensionsOf, type Formats } from "./file-formats.ts";
 import { expectWritable, otherFormat, unknownFormat, type Wanted } from "./write-result.ts";
-
-/** The formats of a command with their file name endings; the first is the default. */
-export type Formats = Readonly<Record<string, string>>;
 
 interface ResultFiles {
   readonly format: string;
@@ -33,7 +31,7 @@ export function resultFiles(files: readonly string[], formats: Formats, { format
     return { format: format ?? named, paths: writable([output]) };
   }
   if (files.length === 1 && extname(output) !== "" && !isFolder(output) && !/[/\\]$/.test(output)) {
-    const known = [...new Set(Object.values(formats))].map((ending) => `.${ending}`).join(", ");
+    const known = extensionsOf(formats);
     throw new ExitError("usage", `-o must name a file that ends in ${known}, or a folder with / at its end.`);
   }
   const stem = (file: string) => (file === "-" ? "stdin" : basename(file, extname(file)));

@@ -8,7 +8,7 @@ import { ExitError } from "./exit-codes.ts";
 import { writeOut } from "./write-out.ts";
 
 /** Removes all files of the model with this name without asking. Throws ExitError or PullError. */
-export async function removeModel(config: Config, name: string): Promise<void> {
+export async function removeModel(config: Pick<Config, "modelsDir">, name: string): Promise<void> {
   const store = new ModelStore(config.modelsDir);
   const [model, ...others] = store.findAll(name);
   if (others.length > 0) {

@@ -3,6 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
 import type { Config } from "../config/config.ts";
+import { isEverywhere } from "../config/host-name.ts";
 import { ExitError } from "./exit-codes.ts";
 import { rootCertificates } from "./root-certificates.ts";
 
@@ -15,7 +16,7 @@ export type Where = Pick<Config, "host" | "port" | "apiKeys" | "tls">;
 
 /** Returns the server's address for programs on this machine. */
 export function serverUrl({ host, port, tls }: Where): string {
-  const reachable = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const reachable = isEverywhere(host) ? "127.0.0.1" : host;
   return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 

@@ -5,6 +5,7 @@ import type { VoiceList } from "../contract/speech.ts";
 import { SPEECH_FORMATS } from "../domain/speech.ts";
 import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
+import { SPEECH_FILES } from "./file-formats.ts";
 import { withApi } from "./in-process.ts";
 import { wordsOrInput } from "./piped-input.ts";
 import { commandProgress, SLOW_RATE_MS } from "./progress-line.ts";
@@ -33,7 +34,7 @@ export async function say(config: Config, words: readonly string[], flags: Flags
   if (output !== undefined) expectFileName(output);
   const input = await wordsOrInput(words);
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
-  const wanted = formatOf(flags, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
+  const wanted = formatOf(flags, SPEECH_FILES) ?? "wav";
   const format = SPEECH_FORMATS.find((one) => one === wanted);
   if (format === undefined) throw unknownFormat(wanted, SPEECH_FORMATS);
   return withApi(config, "kokoro", async (api) => {

@@ -3,9 +3,7 @@
 import type { Config } from "../config/config.ts";
 import type { FlagsOf } from "./commands.ts";
 import { eachFile } from "./each-file.ts";
-import type { Formats } from "./result-files.ts";
-
-const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", verbose_json: "json" };
+import { TRANSCRIPT_FORMATS } from "./file-formats.ts";
 
 const OPTIONS = { language: "--language" };
 
@@ -20,7 +18,7 @@ export function transcribe(config: Config, files: readonly string[], flags: Flag
   const { language, translate = false } = flags;
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;
   return eachFile(config, files, flags, {
-    formats: FORMATS,
+    formats: TRANSCRIPT_FORMATS,
     uses: "whisper",
     failure: "recordings could not be transcribed",
     measure: MEASURE,

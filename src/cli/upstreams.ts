@@ -1,15 +1,14 @@
 // `svc upstreams`: shows the state of the upstreams of the server at --host and --port, and drains or resumes them.
 
-import type { Config } from "../config/config.ts";
 import type { Upstream } from "../contract/upstreams.ts";
 import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
-import { askServer, checkScheme, errorIn, fetchList, serverUrl } from "./running-server.ts";
+import { askServer, checkScheme, errorIn, fetchList, serverUrl, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
 /** Drains or resumes an upstream as flags say; prints a line per replica, or the listing as JSON. Throws ExitError. */
-export async function listUpstreams(config: Config, flags: FlagsOf<"upstreams">): Promise<void> {
+export async function listUpstreams(config: Where, flags: FlagsOf<"upstreams">): Promise<void> {
   const { drain, resume, replica, json: asJson } = flags;
   if (replica !== undefined && drain === undefined && resume === undefined) {
     throw new ExitError("usage", "--replica is for --drain and --resume.");
@@ -24,7 +23,7 @@ export async function listUpstreams(config: Config, flags: FlagsOf<"upstreams">)
   await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
 }
 
-async function steer(config: Config, path: string, body: object): Promise<void> {
+async function steer(config: Where, path: string, body: object): Promise<void> {
   const response = await askServer(config, path, body).catch(() => undefined);
   if (response?.ok) return;
   const message = response && (await errorIn(response));

@@ -4,9 +4,11 @@ import type { Config } from "../config/config.ts";
 import type { Health } from "../contract/health.ts";
 import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
-import { askServer, checkAdmitted, checkScheme, serverUrl } from "./running-server.ts";
+import { askServer, checkAdmitted, checkScheme, serverUrl, type Where } from "./running-server.ts";
 import { writeWarning } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
+
+type Logged = Pick<Config, "logFormat" | "logLevel">;
 
 const USUAL_S = 300;
 const PAUSE_MS = 100;
@@ -15,7 +17,7 @@ const PAUSE_MS = 100;
  * Prints the address of the server at --host and --port when it serves, with a warning when some of it does not. Throws
  * ExitError at the timeout, and when the server refuses this caller.
  */
-export async function waitForServer(config: Config, { timeout }: FlagsOf<"wait">): Promise<void> {
+export async function waitForServer(config: Where & Logged, { timeout }: FlagsOf<"wait">): Promise<void> {
   const seconds = timeout === undefined ? USUAL_S : Number(timeout);
   if (!(seconds > 0)) throw new ExitError("usage", "--timeout must be a number of seconds above 0.");
   if (config.port === 0)
@@ -53,7 +55,7 @@ function serves({ engine, upstreams = [] }: Partial<Health>): boolean {
  * Returns what /health reports: nothing where no svc answers, undefined where no answer comes within `mostMs`. Throws
  * ExitError for a refusal.
  */
-async function healthOf(config: Config, mostMs: number): Promise<Partial<Health> | undefined> {
+async function healthOf(config: Where, mostMs: number): Promise<Partial<Health> | undefined> {
   try {
     const response = await askServer(config, "/health", undefined, mostMs);
     await checkAdmitted(serverUrl(config), response);

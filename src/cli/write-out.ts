@@ -3,6 +3,9 @@
 import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
+/** Returns the columns of the terminal that standard output is; Infinity if it is none, or has no size. */
+export const outputWidth = (): number => (process.stdout.isTTY && process.stdout.columns) || Infinity;
+
 /** Resolves with true when written, false when the reader closed the pipe (`| head`). Throws ExitError otherwise. */
 export function writeOut(content: string | Uint8Array): Promise<boolean> {
   const { stdout } = process;

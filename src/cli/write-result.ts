@@ -9,6 +9,7 @@ import { found } from "../config/found.ts";
 import { didYouMean } from "../config/parse.ts";
 import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
+import { extensionsOfNamed, type NamedFormats } from "./file-formats.ts";
 
 /** Throws ExitError when the path is no file name or cannot be written, before anything is computed for it. */
 export function expectFileName(path: string): void {
@@ -36,12 +37,11 @@ export interface Wanted {
 
 /**
  * Returns the format from the option, else the one that the file name's ending stands for; undefined without either.
- * `others`: further endings and their formats. Throws ExitError for an unknown ending, and for one of another format.
+ * Throws ExitError for an unknown ending, and for one of another format.
  */
 export function formatOf(
   { format: wanted, output = "" }: Wanted,
-  formats: readonly string[],
-  others: Readonly<Record<string, string>>,
+  { formats, others }: NamedFormats,
 ): string | undefined {
   const ending = extname(output).slice(1).toLowerCase();
   if (ending === "") return wanted;
@@ -51,9 +51,8 @@ export function formatOf(
     throw otherFormat(format, wanted);
   }
   if (wanted !== undefined) return wanted;
-  const known = [...formats, ...Object.keys(others)].map((one) => `.${one}`);
-  const list = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
-  throw new ExitError("usage", `-o must name a file that ends in ${list}, or --format must name the format.`);
+  const known = extensionsOfNamed({ formats, others });
+  throw new ExitError("usage", `-o must name a file that ends in ${known}, or --format must name the format.`);
 }
 
 /** Returns the error for a --format that a command does not have, with the one that was probably meant. */

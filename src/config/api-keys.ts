@@ -22,35 +22,42 @@ export interface ApiKey {
  * Throws UsageError, also for a file without keys, which would leave the server open.
  */
 export function parseApiKeys(given: readonly string[], files: readonly string[]): readonly ApiKey[] {
-  const keys = [...given, ...files.flatMap(linesOf)].map((item, index) => parse(item, index + 1));
+  const items = [...given.map((text) => ({ text, place: "" })), ...files.flatMap(itemsOf)];
   const names = new Map<string, string>();
-  for (const { name, key } of keys) {
+  return items.map((item, index) => {
+    const { name, key } = parse(item, index + 1);
     const other = names.get(key) ?? name;
-    if (other !== name) throw new UsageError(`The API keys ${other} and ${name} are the same.`);
+    if (other !== name) throw new UsageError(`The API keys ${other} and ${name}${item.place} are the same.`);
     names.set(key, name);
-  }
-  return keys;
+    return { name, key };
+  });
+}
+
+interface Item {
+  readonly text: string;
+  /** Where the item is, for errors; empty for the value of an option. */
+  readonly place: string;
 }
 
 /** Returns the lines of a file, without blank lines and lines that begin with #. */
-function linesOf(file: string): string[] {
-  const lines = readText(file, "file of API keys")
+function itemsOf(file: string): Item[] {
+  const items = readText(file, "file of API keys")
     .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "" && !line.startsWith("#"));
-  if (lines.length === 0) throw new UsageError(`The file of API keys ${file} contains no key.`);
-  return lines;
+    .map((line, index) => ({ text: line.trim(), place: ` (line ${index + 1} of ${file})` }))
+    .filter(({ text }) => text !== "" && !text.startsWith("#"));
+  if (items.length === 0) throw new UsageError(`The file of API keys ${file} contains no key.`);
+  return items;
 }
 
 /** Parses one key. Error messages never contain the given text. */
-function parse(item: string, place: number): ApiKey {
-  const equals = item.indexOf("=");
-  const isNamed = KEY_NAME.test(item.slice(0, Math.max(equals, 0))) && !isPadded(item);
-  const [name, key] = isNamed ? [item.slice(0, equals), item.slice(equals + 1)] : [`key-${place}`, item];
-  if (/^=*$/.test(key)) throw new UsageError(`API key ${place} of those given is empty: write NAME=KEY.`);
+function parse({ text, place }: Item, position: number): ApiKey {
+  const equals = text.indexOf("=");
+  const isNamed = KEY_NAME.test(text.slice(0, Math.max(equals, 0))) && !isPadded(text);
+  const [name, key] = isNamed ? [text.slice(0, equals), text.slice(equals + 1)] : [`key-${position}`, text];
+  if (/^=*$/.test(key)) throw new UsageError(`API key ${position} of those given${place} is empty: write NAME=KEY.`);
   if (KEY.test(key)) return { name, key };
   throw new UsageError(
-    `The API key ${name} must be visible ASCII characters; its ${key.length} characters include others.`,
+    `The API key ${name}${place} must be visible ASCII characters; its ${key.length} characters include others.`,
   );
 }
 

@@ -12,6 +12,9 @@ export const withoutBrackets = (name: string): string => name.replace(/^\[(.*)\]
 /** Returns whether the name is an IP address, which DNS cannot point to another host. */
 export const isAddress = (name: string): boolean => isIP(withoutBrackets(name)) !== 0;
 
+/** Returns whether a server on this address listens on every interface. */
+export const isEverywhere = (host: string): boolean => host === "0.0.0.0" || host === "::";
+
 /** Returns whether the name always means this machine. IPv6 addresses may have brackets. */
 export function isLoopback(name: string): boolean {
   const host = withoutBrackets(name);

@@ -74,7 +74,8 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
   try {
     table = Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
-    throw new UsageError(`${file} is not valid TOML: ${errorMessage(error).replace(/^TOML Parse error: /, "")}.`);
+    const reason = errorMessage(error).replace(/^TOML Parse error: /, "");
+    throw new UsageError(`${file} is not valid TOML${placeOfError(text)}: ${reason}.`);
   }
   const values = new Map<string, OptionValue>();
   for (const [key, given] of Object.entries(table)) {
@@ -89,6 +90,29 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
     values.set(name, parseValue(option, given, `${key} in ${file}`));
   }
   return values;
+}
+
+/** Longer texts, such as a model file given by mistake, would take too long to search. */
+const SEARCHED_CHARACTERS = 100_000;
+
+/**
+ * Returns where the entry begins that makes a text invalid TOML, since Bun's error has no position: after the longest
+ * valid part from the start. No part is valid that has the error or ends within a value.
+ */
+function placeOfError(text: string): string {
+  if (text.length > SEARCHED_CHARACTERS) return "";
+  const lines = text.split("\n");
+  const before = lines.findLastIndex((_, count) => isToml(`${lines.slice(0, count).join("\n")}\n`));
+  return ` in the entry that begins at line ${before + 1}`;
+}
+
+function isToml(text: string): boolean {
+  try {
+    Bun.TOML.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function describe(given: unknown, { type }: Option): string {

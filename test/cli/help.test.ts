@@ -72,12 +72,43 @@ test.each(commandNames)("svc %s --help has all of the command's own options", (n
   for (const flag of commandOf(name).flags ?? []) expect(text).toContain(`--${flag.name}`);
 });
 
+test.each(commandNames)("svc %s --help lists the options of svc that it reads", (name) => {
+  const { reads = {} } = commandOf(name);
+  const text = commandHelp(name);
+  for (const option of Object.keys(reads)) {
+    expect(options.map((one) => one.name)).toContain(option);
+    expect(text).toMatch(new RegExp(`--${option}[ ,]`));
+  }
+});
+
+test.each(["models", "upstreams", "wait", "launch"] as const)(
+  "svc %s --help says how the server is reached",
+  (name) => {
+    for (const option of ["host", "port", "api-key", "api-key-file", "tls-cert", "tls-key"])
+      expect(commandHelp(name)).toMatch(new RegExp(`--${option}[ ,]`));
+  },
+);
+
+test("only the helps of commands that read most options say that the options of svc apply", () => {
+  const saying = commandNames.filter((name) => commandHelp(name).includes("The options of svc apply as well"));
+  expect(saying).toEqual(["transcribe", "ocr", "say", "draw", "launch", "self-test"]);
+});
+
 test.each(commandNames)("the examples in svc %s --help are valid command lines", (name) => {
   for (const example of commandOf(name).examples ?? []) {
     const words = example.replace(/ <.*/, "").match(/"[^"]*"|\S+/g) ?? [];
     expect(commandHelp(name)).toContain(`\n  ${example}\n`);
     expect(parseArguments(words.slice(1))).toMatchObject({ action: name });
   }
+});
+
+test.each([
+  ["transcribe", ".txt, .srt, .vtt or .json"],
+  ["ocr", ".txt, .md, .csv or .json"],
+  ["say", ".mp3, .opus, .aac, .flac, .wav, .pcm, .caf or .ogg"],
+  ["draw", ".png, .jpeg, .webp or .jpg"],
+] as const)("svc %s --help has every name extension that sets a format", (name, extensions) => {
+  expect(commandHelp(name).replaceAll(/\s+/g, " ")).toContain(`sets the format: ${extensions};`);
 });
 
 test("the machine-readable help has everything that the option table has", () => {

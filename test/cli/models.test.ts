@@ -167,3 +167,28 @@ test("columns are aligned, and unknown values are left empty", () => {
     ].join("\n"),
   );
 });
+
+test("on a terminal, capabilities continue below, or stand below where names leave no room", () => {
+  const listing = {
+    data: [
+      { id: "fake", owned_by: "svc", max_context_length: 4096 },
+      { id: "bare", owned_by: "svc" },
+    ],
+    models: [{ name: "fake", capabilities: ["chat", "completion", "streaming", "tools"] }],
+  };
+  expect(modelTable(listing, 56).split("\n")).toEqual([
+    "NAME  OWNER  LOADED  CONTEXT  CAPABILITIES",
+    "fake  svc    yes     4096     chat, completion,",
+    "                              streaming, tools",
+    "bare  svc    yes",
+    "",
+  ]);
+  expect(modelTable(listing, 40).split("\n")).toEqual([
+    "NAME  OWNER  LOADED  CONTEXT",
+    "    CAPABILITIES",
+    "fake  svc    yes     4096",
+    "    chat, completion, streaming, tools",
+    "bare  svc    yes",
+    "",
+  ]);
+});

@@ -25,8 +25,8 @@ const svc = (args: readonly string[], stdin?: Uint8Array) =>
 test.each([
   ["no file", [], 2, "needs the names of images or documents"],
   ["two results of one name", [at("a.pdf"), at("a.txt"), "-o", at("texts")], 2, "would both be"],
-  ["an unknown form", [at("a.pdf"), "--format", "xml"], 2, "--format must be one of text, json, csv, markdown."],
-  ["a misspelt form", [at("a.pdf"), "--format", "markdwn"], 2, "csv, markdown. Did you mean markdown?"],
+  ["an unknown form", [at("a.pdf"), "--format", "xml"], 2, "--format must be one of text, markdown, csv, json."],
+  ["a misspelt form", [at("a.pdf"), "--format", "markdwn"], 2, "csv, json. Did you mean markdown?"],
   ["a file that is not there", [at("c.png")], 1, "c.png: there is no such file."],
 ] as const)("refuses %s in one sentence", async (_, args, code, sentence) => {
   const { code: exit, err } = await svc(args);

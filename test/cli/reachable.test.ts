@@ -135,6 +135,15 @@ describe("a server with HTTPS", () => {
     expect(uncovered(where)).toBe("");
   });
 
+  test("has a warning that names an address when its certificate has no names", () => {
+    const local = withCertificate("addresses.pem");
+    expect(uncovered(local)).toEndWith(": with --host 10.0.0.7, svc shows an address that it covers");
+    expect(uncovered({ ...local, host: "10.0.0.7" })).toBe("");
+    const everywhere = { ...local, host: "0.0.0.0" };
+    expect(uncovered(everywhere)).toEndWith(": with --allowed-host 10.0.0.7, svc shows an address that it covers");
+    expect(uncovered({ ...everywhere, allowedHosts: ["10.0.0.7"] })).toBe("");
+  });
+
   test("is reachable at those of its addresses that the certificate contains", () => {
     const here = "https://127.0.0.1:9999";
     const interfaces = { lo: loopback, eth0: [at("192.168.1.5"), at("10.0.0.7")] };

@@ -52,7 +52,7 @@ test.each([
     "a file of an unknown ending",
     ["transcribe", at("a.wav"), "-o", at("a.doc")],
     2,
-    "that ends in .txt, .srt, .vtt, .json, or a folder with / at its end.",
+    "that ends in .txt, .srt, .vtt or .json, or a folder with / at its end.",
   ],
   [
     "a file of another form",

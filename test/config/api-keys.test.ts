@@ -71,8 +71,17 @@ describe("is refused without showing the key:", () => {
     expect(messageOf(given)).not.toMatch(/h.sh/);
   });
 
-  test("a name alone in a file", () => {
-    expect(messageOf([], [file("bob=b\nada=\n")])).toStartWith("API key 2 of those given is empty");
+  test.each<[what: string, content: string, message: string]>([
+    ["a name alone", "bob=b\n\nada=\n", "API key 3 of those given (line 3 of FILE) is empty: write NAME=KEY."],
+    [
+      "blanks",
+      "# people\r\n\r\nhush hush\r\n",
+      "The API key key-2 (line 3 of FILE) must be visible ASCII characters; its 9 characters include others.",
+    ],
+    ["the key of another name", "bob=b\neve=hush\n", "The API keys ada and eve (line 2 of FILE) are the same."],
+  ])("%s in a file, by its line", (_, content, message) => {
+    const path = file(content);
+    expect(messageOf(["ada=hush"], [path])).toBe(message.replace("FILE", path));
   });
 
   test("a file that cannot be read or has no key, since the server would be open", () => {

@@ -127,7 +127,22 @@ describe("config file", () => {
     expect(() => parse(text)).toThrow(message);
   });
 
-  test("with a syntax error is named in the error", () => {
-    expect(() => parse("port = ")).toThrow(/^\/etc\/svc\.toml is not valid TOML: Missing value .*\.$/);
+  test.each([
+    ["port = ", 1],
+    ["port = 8080\r\nmax-queue = 3 4\r\n", 2],
+    ['port = 8080\nhost = "a\nmax-queue = 3\n', 2],
+    ["port = 8080\n\nport = 9090\n", 3],
+    ["port = 8080\n[chat-template-kwargs\na = 1\n", 2],
+    ['# names\nstop = [\n  "a",\n  "b"\n# more\nport = 8080\n', 2],
+    ['chat-template = """\na\n"""\nport = 8080 9\n', 4],
+    ['port = 8080\nchat-template = """\na\n', 2],
+  ])("with a syntax error, %j, names its entry in the error", (text, line) => {
+    expect(() => parse(text)).toThrow(
+      new RegExp(`^/etc/svc\\.toml is not valid TOML in the entry that begins at line ${line}: [A-Z].*[^.]\\.$`),
+    );
+  });
+
+  test("that is no text at all is refused at once", () => {
+    expect(() => parse("\u0000\n".repeat(2_000_000))).toThrow(/^\/etc\/svc\.toml is not valid TOML: Expected .*\.$/);
   });
 });
