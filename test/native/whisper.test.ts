@@ -102,11 +102,13 @@ describe.skipIf(!isBuilt)("speech", () => {
   });
 
   test("of more than half a minute ends with a smaller encoder", () => {
-    const long = new Float32Array([...jfk, ...jfk, ...jfk]);
+    const first = jfk.subarray(0, seconds(3.5));
+    const long = new Float32Array(seconds(34));
+    for (const start of [0, 30.2]) long.set(first, seconds(start));
     const [whole, fitted] = [0, 384].map((leastAudioContext) =>
-      hear(rig, long, { language: "en", beams: 1, audioContext: 1700, leastAudioContext }),
+      hear(rig, long, { language: "en", beams: 1, audioContext: 600, leastAudioContext }),
     );
-    expect(wordsOf(fitted?.text ?? "")).toEqual([...JFK_WORDS, ...JFK_WORDS, ...JFK_WORDS]);
+    expect(fitted?.text).toMatch(/^ And so,? my fellow Americans.* And so,? my fellow Americans/i);
     // The first half minute is encoded alike, the rest is not.
     expect(fitted?.segments[0]).toEqual(whole?.segments[0]);
     expect(fitted?.segments.at(-1)?.avgLogprob).not.toBe(whole?.segments.at(-1)?.avgLogprob);
