@@ -2,14 +2,9 @@
 
 import { sampledFor, type OutputEvent } from "./generate.ts";
 
-/** From this many streams on, they get text sixty times a second, as often as screens refresh. */
+/** From so many streams on, their text is held for up to `HELD_MS`: they get it sixty times a second, as screens refresh. */
 export const MANY_STREAMS = 4;
-
-/**
- * Returns how long the text of `streams` streams may be held, in milliseconds. Fewer than many streams get text token by
- * token unless tokens are fast.
- */
-export const heldMs = (streams: number): number => (streams < MANY_STREAMS ? 4 : 16);
+export const HELD_MS = 16;
 
 /** What a stream may hold; scores are never joined. */
 type HeldEvent = OutputEvent | { readonly type: "scored" };

@@ -44,6 +44,11 @@ export class AnswerMessages {
     if (signal.aborted) this.giveUp();
   }
 
+  /** Whether there is more of what has come than `next` has returned. */
+  get hasMore(): boolean {
+    return this.rest.length > 0;
+  }
+
   /**
    * Returns the JSON of messages that arrived together; undefined at the end. Throws UpstreamFailure, or the signal's
    * reason.

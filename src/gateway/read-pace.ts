@@ -1,7 +1,7 @@
 // When the streams of upstreams' answers are read again: while many run, each read and each write brings the tokens of
 // some milliseconds, which costs much less than one token at a time.
 
-import { heldMs, MANY_STREAMS } from "../domain/held-text.ts";
+import { HELD_MS, MANY_STREAMS } from "../domain/held-text.ts";
 
 export class ReadPace {
   /** Streams whose text has begun. */
@@ -28,7 +28,7 @@ export class ReadPace {
    */
   next(): Promise<void> | undefined {
     if (!this.isOn) return undefined;
-    if (this.waiting.length === 0) setTimeout(this.release, heldMs(this.streams));
+    if (this.waiting.length === 0) setTimeout(this.release, HELD_MS);
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 

@@ -175,18 +175,20 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       yield* this.start(job, isDowngraded(request, kind, response));
       let some: readonly string[] | undefined;
       while (!answer.isCut && (some = await messages.next())) {
-        for (const read of pace.isOn ? chunks.readJoined(some) : some.values().map((json) => chunks.read(json))) {
+        const joins = pace.isOn;
+        for (const read of joins ? chunks.readJoined(some) : some.values().map((json) => chunks.read(json))) {
           if (Symbol.asyncIterator in read) {
             for (const event of added.splice(0)) yield event;
             for await (const piece of read) for (const event of add(piece)) yield event;
             // Awaiting every piece would cost an extra await per token.
-          } else if (pace.isOn) appendEvents(added, add(read));
+          } else if (joins) appendEvents(added, add(read));
           else added.push(...add(read));
           if (answer.isCut) break;
         }
         for (const event of added.splice(0)) yield event;
-        // Neither the first text is held nor the end.
-        const turn = begun && !answer.isFinished ? pace.next() : undefined;
+        // Neither the first text is held nor the end, nor what has come already.
+        const isOver = answer.isFinished || answer.isCut;
+        const turn = begun && !isOver && !messages.hasMore ? pace.next() : undefined;
         if (turn) await turn;
       }
       if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");

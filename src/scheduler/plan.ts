@@ -1,7 +1,7 @@
 // What a step computes, and what it sampled.
 
 import type { AdapterSet } from "../domain/adapters.ts";
-import { heldMs } from "../domain/held-text.ts";
+import { HELD_MS, MANY_STREAMS } from "../domain/held-text.ts";
 import type { SpeculationSource } from "../domain/speculation.ts";
 import type { MediaSpan } from "./media-span.ts";
 import type { Key, Sequence } from "./sequence.ts";
@@ -9,9 +9,10 @@ import type { Key, Sequence } from "./sequence.ts";
 /**
  * Returns how long the text of `streams` streams may be held and multi-step decoding may last, in milliseconds: one
  * message is then sent for several steps. On few cores, sending a message slows the computation down, noticeably from
- * four streams on.
+ * four streams on. Fewer get text token by token unless tokens are fast.
  */
-export const multiStepMs = (streams: number, stallBudgetMs: number): number => Math.min(heldMs(streams), stallBudgetMs);
+export const multiStepMs = (streams: number, stallBudgetMs: number): number =>
+  Math.min(streams < MANY_STREAMS ? 4 : HELD_MS, stallBudgetMs);
 
 /** One row of a decode batch. */
 export interface PlanRow {

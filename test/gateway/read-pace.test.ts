@@ -1,8 +1,9 @@
 // Many streams at the same time: the tokens of some milliseconds are read, joined and passed on together.
 
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent } from "../../src/domain/generate.ts";
+import { ReadPace } from "../../src/gateway/read-pace.ts";
 import { plainRequest } from "../support/request.ts";
 import { until } from "../support/until.ts";
 import { chatServer, delta, usage } from "./fixture-server.ts";
@@ -73,6 +74,20 @@ test("the order of reasoning and text is kept", async () => {
 test.each([1, 3])("%i streams pass on each token as it comes", async (streams) => {
   for (const events of await answers(streams, (content) => ({ content })))
     expect(events.flatMap((one) => (one.type === "text" ? [one.text] : []))).toEqual(words);
+});
+
+test("what has come already is read at once, however much it is", async () => {
+  const waits = spyOn(ReadPace.prototype, "next");
+  try {
+    const long = "word ".repeat(200_000);
+    for (const events of await answers(4, (word, at) => ({ content: at === 1 ? long : word }))) {
+      expect(textOf(events)).toBe(words.with(1, long).join(""));
+    }
+    // A wait for each part that is parsed would be more than 60 for each stream.
+    expect(waits.mock.calls.length).toBeLessThan(4 * (TOKENS + 20));
+  } finally {
+    waits.mockRestore();
+  }
 });
 
 test("what came before a failure is passed on", async () => {

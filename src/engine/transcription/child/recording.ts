@@ -27,7 +27,10 @@ const POSITIONS_A_SECOND = 50;
 const SPARE_POSITIONS = 128;
 /** Fewest positions: with fewer the model misrecognises sound. */
 const LEAST_POSITIONS = 384;
-/** Text of a shortened encoder that is worse than this is recognised again with the full encoder. */
+/**
+ * Text of a shortened encoder that is worse than this is recognised again with the full encoder. Not so the end of a
+ * longer stretch, whose beginning has been reported by then: whisper.cpp itself tries improbable text again.
+ */
 const ACCEPTABLE = { averageLogprob: -0.8, compressionRatio: 2.4 };
 
 /** A stretch that is being recognised, or waits for an earlier one to be reported. */
@@ -35,7 +38,7 @@ interface Part {
   readonly stretch: Stretch;
   /** Undefined when the stretch is recognised. */
   job: WhisperJob | undefined;
-  /** Whether the encoder has only as many positions as the sound needs. */
+  /** Whether the encoder has only as many positions as the sound needs, from the beginning of the stretch. */
   isShortened: boolean;
   /** How many of the job's segments were processed. */
   reported: number;
