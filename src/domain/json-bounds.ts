@@ -8,6 +8,9 @@ export const MOST_JSON_VALUES = 1_000_000;
 /** Member names in one text. Parsing a name that no other object has takes as long as twenty values. */
 export const MOST_JSON_NAMES = 50_000;
 
+/** Characters of one number. A number of megabytes would be parsed at once. */
+export const LONGEST_NUMBER = 64 * 1024;
+
 /** Bytes of memory for a value besides its text; SMALL_VALUE_BYTES: for a value without text, such as a number. */
 export const VALUE_BYTES = 48;
 const SMALL_VALUE_BYTES = 8;
@@ -42,6 +45,8 @@ export class JsonBounds {
   private depth = 0;
   private names = 0;
   private inString = false;
+  /** Bytes of the number with which the bytes so far end. */
+  private unended = 0;
   /** Whether the bytes so far end with a backslash in a string, which escapes the next byte. */
   private escaped = false;
 
@@ -54,6 +59,7 @@ export class JsonBounds {
   next(): void {
     this.depth = 0;
     this.inString = false;
+    this.unended = 0;
     this.escaped = false;
   }
 
@@ -62,7 +68,10 @@ export class JsonBounds {
     let { depth, values, names } = this;
     let deepest = depth;
     const start = this.inString ? this.skipString(bytes, 0) : 0;
+    // Index of the last byte that belongs to no number, and the bytes of the longest number.
+    let [ended, longest] = [start - 1 - this.unended, 0];
     for (let i = start; i < bytes.length && values <= this.mostValues; i++) {
+      const at = i;
       switch (bytes[i]) {
         case QUOTE:
           i = this.skipString(bytes, i + 1) - 1;
@@ -81,12 +90,25 @@ export class JsonBounds {
         case 0x5d: // ]
         case 0x7d: // }
           depth--;
+          break;
+        case 0x20:
+        case 0x09:
+        case 0x0a:
+        case 0x0d:
+          break;
+        default:
+          continue;
       }
+      longest = Math.max(longest, at - ended - 1);
+      ended = i;
     }
-    Object.assign(this, { depth, values, names });
+    const unended = bytes.length - 1 - ended;
+    longest = Math.max(longest, unended);
+    Object.assign(this, { depth, values, names, unended });
     if (deepest > DEEPEST_JSON) return `nests deeper than ${DEEPEST_JSON} levels`;
     if (values > this.mostValues) return `has more than ${this.mostValues} JSON values`;
     if (names > this.mostNames) return `has more than ${this.mostNames} names of members`;
+    if (longest > LONGEST_NUMBER) return `has a number of more than ${LONGEST_NUMBER} characters`;
     return undefined;
   }
 

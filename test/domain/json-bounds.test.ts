@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { JsonBounds, MOST_JSON_NAMES, MOST_JSON_VALUES } from "../../src/domain/json-bounds.ts";
+import { JsonBounds, LONGEST_NUMBER, MOST_JSON_NAMES, MOST_JSON_VALUES } from "../../src/domain/json-bounds.ts";
 
 const DEEP = "nests deeper than 128 levels";
 const VALUES = `has more than ${MOST_JSON_VALUES} JSON values`;
+const NUMBER = `has a number of more than ${LONGEST_NUMBER} characters`;
 const NAMES = `has more than ${MOST_JSON_NAMES} names of members`;
 
 /** Returns the first limit that is exceeded, reading the text in pieces of `step` bytes. */
@@ -20,6 +21,7 @@ const numbers = (count: number) => `[${"1,".repeat(count - 2)}1]`;
 const names = (count: number) => `{${Array.from({ length: count }, (_, n) => `"${n}":1`).join()}}`;
 const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".repeat(depth);
 const text = (content: string) => JSON.stringify(content);
+const digits = (more: number) => "1".repeat(LONGEST_NUMBER + more);
 const structure = "[{,:]}";
 
 describe("the limits of JSON", () => {
@@ -36,6 +38,10 @@ describe("the limits of JSON", () => {
     ["objects in strings and between them", `["${structure}",${"{},".repeat(500_000)}"${structure}"]`, VALUES],
     ["as many names as may be", names(MOST_JSON_NAMES), undefined],
     ["one name more", names(MOST_JSON_NAMES + 1), NAMES],
+    ["numbers as long as may be", `[${digits(0)}, ${digits(0)}\n,${digits(0)}]`, undefined],
+    ["one digit more", `{"a": ${digits(1)}}`, NUMBER],
+    ["one digit more, and nothing behind it", digits(1), NUMBER],
+    ["digits in a string", text(digits(1)), undefined],
     ["strings", text(structure.repeat(200_000)), undefined],
     ["short strings", `[${`"${structure}",`.repeat(900_000)}1]`, undefined],
     ["escaped quotes", text(`"${structure}"`.repeat(200_000)), undefined],
