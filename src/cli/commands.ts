@@ -59,6 +59,11 @@ const server = {
   "tls-cert": "Certificate of the server, if it uses HTTPS; the server must have this one.",
   "tls-key": "Private key of the certificate in --tls-cert.",
 } as const;
+/** What commands print besides their results. */
+const notices = {
+  quiet: "Print no progress and no notices.",
+  "log-format": "Format of notices; with json, they are JSON lines on standard error.",
+} as const;
 const store = {
   "data-dir": "Folder of svc's data, in which downloaded models are unless --models-dir is given.",
   "models-dir": "Folder of the downloaded models; default: models in the data folder.",
@@ -166,14 +171,14 @@ const commands = {
     help: "wait until the server at --host and --port is ready",
     most: 0,
     flags: [{ name: "timeout", value: "N", help: "Maximum seconds to wait; default: 300." }],
-    reads: server,
+    reads: { ...server, ...notices },
   },
   qr: {
     usage: "[--port N]",
     help: "show a QR code that opens the server's web page on a phone",
     most: 0,
     reads: {
-      host: "Address to show; loopback: the first of this machine's at which the server answers.",
+      host: "Address to show; for loopback, 0.0.0.0 and ::, the first of this machine's at which the server answers.",
       port,
     },
   },
@@ -185,6 +190,7 @@ const commands = {
     needs: "the name of a model, such as Qwen/Qwen3-4B-GGUF",
     reads: {
       ...store,
+      ...notices,
       "cache-dir": "Folder of downloaded components.",
       releases: "URL to download components from; default: where this build was released.",
     },
@@ -224,6 +230,7 @@ const commands = {
       },
     ],
     reads: {
+      ...notices,
       "cache-dir": "Folder of unpacked native libraries.",
       threads: "Maximum CPU threads.",
       "ready-file": "File to write the worker's address to once it is ready; it is removed when the worker stops.",
@@ -234,7 +241,7 @@ const commands = {
     help: "replace this executable with that of the newest release, after verifying its checksum",
     most: 0,
     flags: [{ name: "check", help: "Only report whether there is a newer release." }],
-    reads: { releases: "URL to download from; default: where this build was released." },
+    reads: { ...notices, releases: "URL to download from; default: where this build was released." },
   },
   "self-test": {
     usage: "[options] [--chats]",

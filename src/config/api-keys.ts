@@ -56,9 +56,9 @@ function parse({ text, place }: Item, position: number): ApiKey {
   const [name, key] = isNamed ? [text.slice(0, equals), text.slice(equals + 1)] : [`key-${position}`, text];
   if (/^=*$/.test(key)) throw new UsageError(`API key ${position} of those given${place} is empty: write NAME=KEY.`);
   if (KEY.test(key)) return { name, key };
-  throw new UsageError(
-    `The API key ${name}${place} must be visible ASCII characters; its ${key.length} characters include others.`,
-  );
+  // Without the name, which may be a part of the key.
+  const what = "must be visible ASCII characters, as NAME=KEY or alone";
+  throw new UsageError(`API key ${position} of those given${place} ${what}; ${text.length} characters include others.`);
 }
 
 /** Returns whether an item is an unnamed, padded base64 key. A short or lower-case word before a single = is a name. */

@@ -74,7 +74,10 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
   try {
     table = Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
-    const reason = errorMessage(error).replace(/^TOML Parse error: /, "");
+    // The quoted text may be a key.
+    const reason = errorMessage(error)
+      .replace(/^TOML Parse error: /, "")
+      .replace(/:? ".*"/s, "");
     throw new UsageError(`${file} is not valid TOML${placeOfError(text)}: ${reason}.`);
   }
   const values = new Map<string, OptionValue>();
@@ -93,15 +96,15 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
 }
 
 /** Longer texts, such as a model file given by mistake, would take too long to search. */
-const SEARCHED_CHARACTERS = 100_000;
+const SEARCHED = { characters: 100_000, lines: 1000 };
 
 /**
  * Returns where the entry begins that makes a text invalid TOML, since Bun's error has no position: after the longest
  * valid part from the start. No part is valid that has the error or ends within a value.
  */
 function placeOfError(text: string): string {
-  if (text.length > SEARCHED_CHARACTERS) return "";
   const lines = text.split("\n");
+  if (text.length > SEARCHED.characters || lines.length > SEARCHED.lines) return "";
   const before = lines.findLastIndex((_, count) => isToml(`${lines.slice(0, count).join("\n")}\n`));
   return ` in the entry that begins at line ${before + 1}`;
 }

@@ -18,6 +18,8 @@ const SMALL_VALUE_BYTES = 8;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
+const PLUS = 0x2b;
+const NINE = 0x39;
 const COLON = 0x3a;
 /** Bytes of a string to read one by one before its end is searched: faster for short strings and many escapes. */
 const SHORT_STRING = 64;
@@ -72,7 +74,10 @@ export class JsonBounds {
     let [ended, longest] = [start - 1 - this.unended, 0];
     for (let i = start; i < bytes.length && values <= this.mostValues; i++) {
       const at = i;
-      switch (bytes[i]) {
+      const byte = bytes[i] as number;
+      // Digits, signs and points; numbers with an exponent count as two.
+      if (byte >= PLUS && byte <= NINE && byte !== COMMA) continue;
+      switch (byte) {
         case QUOTE:
           i = this.skipString(bytes, i + 1) - 1;
           break;
@@ -90,14 +95,6 @@ export class JsonBounds {
         case 0x5d: // ]
         case 0x7d: // }
           depth--;
-          break;
-        case 0x20:
-        case 0x09:
-        case 0x0a:
-        case 0x0d:
-          break;
-        default:
-          continue;
       }
       longest = Math.max(longest, at - ended - 1);
       ended = i;

@@ -1,5 +1,6 @@
 // Parses JSON text in pieces, so that a large text does not block the event loop.
 
+import { LONGEST_NUMBER } from "./json-bounds.ts";
 import { nextTurn } from "./next-turn.ts";
 
 /** Bytes to decode at a time. */
@@ -90,6 +91,8 @@ export class JsonPieces {
     const end = WORD.lastIndex;
     if (end > at) {
       this.word += text.slice(at, end);
+      // JsonBounds looks only at numbers.
+      if (this.word.length > LONGEST_NUMBER) throw new SyntaxError("a word of too many characters");
       return end;
     }
     this.endWord();

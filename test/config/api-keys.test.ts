@@ -59,8 +59,13 @@ describe("is refused without showing the key:", () => {
   };
 
   test.each<[what: string, given: string[], message: string]>([
-    ["blanks", ["ada=hush hush"], "The API key ada must be visible ASCII characters; its 9 characters include others."],
-    ["other letters", ["hüsh"], "The API key key-1 must be visible ASCII characters"],
+    [
+      "blanks",
+      ["ada=hush hush"],
+      "API key 1 of those given must be visible ASCII characters, as NAME=KEY or alone; 13 characters include others.",
+    ],
+    ["a comment behind a padded key", ["c2VjcmV0cw== # laptop"], "API key 1 of those given must be visible ASCII"],
+    ["other letters", ["hüsh"], "API key 1 of those given must be visible ASCII characters"],
     ["a name alone", ["ada="], "API key 1 of those given is empty: write NAME=KEY."],
     ["a longer name alone", ["charlesbabb="], "API key 1 of those given is empty"],
     ["a name with a mere =", ["ada=="], "API key 1 of those given is empty"],
@@ -76,7 +81,7 @@ describe("is refused without showing the key:", () => {
     [
       "blanks",
       "# people\r\n\r\nhush hush\r\n",
-      "The API key key-2 (line 3 of FILE) must be visible ASCII characters; its 9 characters include others.",
+      "API key 2 of those given (line 3 of FILE) must be visible ASCII characters, as NAME=KEY or alone; 9 characters include others.",
     ],
     ["the key of another name", "bob=b\neve=hush\n", "The API keys ada and eve (line 2 of FILE) are the same."],
   ])("%s in a file, by its line", (_, content, message) => {

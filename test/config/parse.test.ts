@@ -143,6 +143,8 @@ describe("config file", () => {
   });
 
   test("that is no text at all is refused at once", () => {
+    // What is not quoted may be a key.
+    expect(() => parse("api-key = sk-hush")).toThrow(/^\/etc\/svc\.toml [^"]* at line 1: Strings must be quoted\.$/);
     expect(() => parse("\u0000\n".repeat(2_000_000))).toThrow(/^\/etc\/svc\.toml is not valid TOML: Expected .*\.$/);
   });
 });

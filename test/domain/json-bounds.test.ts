@@ -41,6 +41,7 @@ describe("the limits of JSON", () => {
     ["numbers as long as may be", `[${digits(0)}, ${digits(0)}\n,${digits(0)}]`, undefined],
     ["one digit more", `{"a": ${digits(1)}}`, NUMBER],
     ["one digit more, and nothing behind it", digits(1), NUMBER],
+    ["a long word that is no number", "a".repeat(2 * LONGEST_NUMBER), undefined],
     ["digits in a string", text(digits(1)), undefined],
     ["strings", text(structure.repeat(200_000)), undefined],
     ["short strings", `[${`"${structure}",`.repeat(900_000)}1]`, undefined],

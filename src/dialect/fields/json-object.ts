@@ -46,7 +46,7 @@ export class CallArguments {
 
 /**
  * Returns arguments as JSON, which templates expect. Text that is not JSON, as in a truncated answer, becomes one
- * string. So does JSON that exceeds a request's depth or count of values: templates recurse over it on a native stack.
+ * string. So does JSON that exceeds a request's bounds: templates recurse over it on a native stack.
  */
 export function jsonArguments(text: string, bounds = new JsonBounds()): string {
   if (text === "") return "{}";
