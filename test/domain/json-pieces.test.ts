@@ -39,6 +39,7 @@ describe("JSON in pieces", () => {
     ["nothing", "", SyntaxError],
     ["a string behind the end that has none", `[] "${long}`, SyntaxError],
     ["a quote behind the end", `["${long}"]"`, SyntaxError],
+    ["a number that would take long", "1".repeat(100_000), SyntaxError],
     ["a name without a value", `{"${long}"}`, SyntaxError],
     ["a comma before an end", `["${long}",]`, SyntaxError],
     ["the end of another", `["${long}"}`, SyntaxError],
