@@ -20,6 +20,7 @@ import { buildSmollm2 } from "./vendor/smollm2.ts";
 import { buildImage } from "./vendor/stable-diffusion.ts";
 import { CPP_RUNTIME, wrongTarget } from "./vendor/target.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
+import { buildTesseract } from "./vendor/tesseract.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
 import { buildWhisperTools } from "./vendor/whisper-tools.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
@@ -95,11 +96,12 @@ async function main(): Promise<void> {
       buildSileroVad(),
       ...[buildWhisper, buildMedia, buildAudio].map((build) => llama.then(() => build(flavour))),
     ]);
-  const [{ libraries }, embeddingModel, voice, english, [whisper, vad] = [], image] = await Promise.all([
+  const [{ libraries }, embeddingModel, voice, english, tesseract, [whisper, vad] = [], image] = await Promise.all([
     llama,
     buildAllMinilm(),
     buildHibari(),
     buildEnglishData(),
+    buildTesseract(),
     isWanted("media") ? media() : undefined,
     isWanted("image") ? buildImage(flavour, llama) : undefined,
   ]);
@@ -114,8 +116,8 @@ async function main(): Promise<void> {
       embeddings: [embeddingModel],
       transcription: [whisper],
       speech: voice,
-      recognition: [english],
-      // Of the other libraries, the image library needs only the C++ runtime.
+      // Of the other libraries, Tesseract and the image library need only the C++ runtime.
+      recognition: [english, ...tesseract, ...(tesseract.length > 0 ? native.filter(isCppRuntime) : [])],
       images: [...drawingModel(), image, ...native.filter(isCppRuntime)],
     };
     if (target === "package") requireAll(files);

@@ -26,8 +26,10 @@ const root = join(import.meta.dir, "../..");
 
 const SUFFIXES: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: "dylib", win32: "dll" };
 
-/** Returns the file name of a library. */
-export const fileName = (name: string): string => `libsvc_${name}.${SUFFIXES[process.platform] ?? "so"}`;
+/** Returns the file name of a library of ours. */
+export const fileName = (name: string): string => libraryName(`svc_${name}`);
+
+const libraryName = (name: string): string => `lib${name}.${SUFFIXES[process.platform] ?? "so"}`;
 
 /**
  * Finds the native files, extracting the base under `cacheDir` at the first start of a compiled binary.
@@ -128,6 +130,7 @@ const OPTIONAL = {
   embeddedVad: { component: "base", folder: "vad", file: "silero-vad.bin" },
   /** The voice for speech synthesis, with its other files beside it. */
   embeddedVoice: { component: "speech", folder: "speech", file: "voice.onnx" },
+  tesseractLibrary: { component: "recognition", folder: "tesseract", file: libraryName("tesseract") },
   /** Tesseract's data for English. */
   embeddedTessdata: { component: "recognition", folder: "recognition", file: "eng.traineddata" },
 } as const satisfies Readonly<Record<string, { component: ComponentName; folder: string; file: string }>>;

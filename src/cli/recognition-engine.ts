@@ -23,8 +23,9 @@ const MOST_PROCESSES = 4;
 /** Creates the engine, which is loaded on first use. */
 export function recognitionEngine(ppocr: PpocrFiles | undefined, setup: Setup): RecognitionEngine {
   const { threads = Math.min(physicalCores(), USUAL_PROCESSES) } = setup.config;
+  const { tesseractLibrary: tesseract } = setup.native;
   return new RecognitionEngine({
-    engine: { ...(ppocr && { ppocr }) },
+    engine: { ...(tesseract !== undefined && { tesseract }), ...(ppocr && { ppocr }) },
     model: { id: "tesseract", created: SYSTEM_ENGINE.created },
     ...whileUsed(setup),
     needBytes: Object.values(ppocr ?? {}).reduce((sum, path: string) => sum + bytesOf(path), LEAST_BYTES),

@@ -89,6 +89,7 @@ export const layers: Layers = {
     "src/media",
     "src/domain",
     "ffi/runtime",
+    "ffi/tesseract/binding.ts",
   ],
   "src/engine/worker/child": ["src/engine/process", "src/engine/worker/protocol.ts", "src/domain", "ffi"],
   "src/engine/gpus/child": ["src/engine/process", "src/engine/gpus/protocol.ts", "src/domain", "ffi"],

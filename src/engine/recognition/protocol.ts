@@ -13,6 +13,8 @@ export interface PpocrFiles {
 }
 
 export interface RecognizerOptions {
+  /** Tesseract's native library; absent: WebAssembly. */
+  readonly tesseract?: string;
   /** Absent: Tesseract reads all text. */
   readonly ppocr?: PpocrFiles;
 }

@@ -70,7 +70,7 @@ const barcodes = () => Promise.reject(new Error("no codes are wanted"));
 let tesseract: Tesseract;
 let reader: PageReader;
 beforeAll(async () => {
-  tesseract = await Tesseract.load(() => {});
+  tesseract = await Tesseract.load({ progress() {}, warn() {} });
   reader = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
 });
 

@@ -1,27 +1,41 @@
 // Text in pictures, read by the real Tesseract.
 
 import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Tesseract, type TesseractOptions } from "../../../src/engine/recognition/child/tesseract.ts";
 import { UnusableData } from "../../../src/engine/recognition/child/unusable-data.ts";
 import { limitMemory } from "../../../src/engine/recognition/child/wasm-memory.ts";
 import { wordsOf } from "../../../src/engine/recognition/child/tsv.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { drawn } from "../../support/pages.ts";
-import { english, NO_ENGLISH } from "../../support/tessdata.ts";
+import { english, NO_ENGLISH, NO_LIBRARY, tesseractLibrary } from "../../support/tessdata.ts";
 
 setDefaultTimeout(120_000);
 
-describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
-  const task = english ?? { languages: [], level: "accurate", correction: true };
+const load = (options: Partial<TesseractOptions> = {}) => Tesseract.load({ progress() {}, warn() {}, ...options });
+const task = english ?? { languages: [], level: "accurate", correction: true };
 
+for (const library of [undefined, tesseractLibrary ?? "missing"]) {
+  const options = library === undefined ? {} : { library };
+  const name = library === undefined ? "WebAssembly" : "a native library";
+  const isThere = english !== undefined && (library === undefined || tesseractLibrary !== undefined);
+  describe.skipIf(!isThere)(`Tesseract as ${name} (${library === undefined ? NO_ENGLISH : NO_LIBRARY})`, () => {
+    tests(options);
+  });
+}
+
+function tests(options: Pick<TesseractOptions, "library">): void {
   test("reads lines with their positions, and continues to work after it was stopped midway", async () => {
     const lines = ["The first line of a page", "and 2 more, (in brackets).", "A last one."];
     const picture = await drawn({ lines, size: 16 });
     const stop = new Error("nobody waits");
     let left = Number.POSITIVE_INFINITY;
-    const tesseract = await Tesseract.load(() => {
+    const progress = () => {
       if (left-- === 0) throw stop;
-    });
+    };
+    const tesseract = await load({ ...options, progress });
     const words = await tesseract.words(picture, 150, task);
     const read = linesOf(words);
     expect(read.map(({ text }) => text)).toEqual(lines);
@@ -38,7 +52,7 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
   });
 
   test("finds words in a picture that is not a page, and none in one without words", async () => {
-    const tesseract = await Tesseract.load(() => {});
+    const tesseract = await load(options);
     const sign = await drawn({ lines: ["EXIT"], size: 30, paper: [200, 150] });
     expect((await tesseract.words(sign, 150, task)).map(({ text }) => text)).toEqual(["EXIT"]);
     const blank = await drawn({ lines: [], paper: [200, 150] });
@@ -46,14 +60,37 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
   });
 
   test("reports damaged data of a language", async () => {
-    const tesseract = await Tesseract.load(() => {});
+    const tesseract = await load(options);
     const damaged = { ...task, languages: [{ name: "xyz", path: import.meta.path }] };
     const picture = await drawn({ lines: ["a"], paper: [100, 50] });
     const failure = await tesseract.words(picture, 150, damaged).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(UnusableData);
     expect(String(failure)).toContain(import.meta.path);
   });
-});
+
+  test("survives damage by which Tesseract ends its process", async () => {
+    const content = readFileSync(task.languages[0]?.path ?? "");
+    // The first of the parts that the header lists, the network, begins at byte 196.
+    content.fill(0xff, 196, 216);
+    const path = join(mkdtempSync(join(tmpdir(), "svc-tessdata-")), "xyz.traineddata");
+    writeFileSync(path, content);
+    const tesseract = await load(options);
+    const picture = await drawn({ lines: ["a"], paper: [100, 50] });
+    const damaged = { ...task, languages: [{ name: "xyz", path }] };
+    await expect(tesseract.words(picture, 150, damaged)).rejects.toBeInstanceOf(UnusableData);
+  });
+}
+
+test.skipIf(!english)(
+  `a library that cannot be loaded is named, and WebAssembly reads the page (${NO_ENGLISH})`,
+  async () => {
+    const warnings: string[] = [];
+    const tesseract = await load({ library: import.meta.path, warn: (text) => warnings.push(text) });
+    expect(warnings).toEqual([expect.stringContaining(import.meta.path)]);
+    const words = await tesseract.words(await drawn({ lines: ["One line."], paper: [200, 150] }), 150, task);
+    expect(words.map(({ text }) => text)).toEqual(["One", "line."]);
+  },
+);
 
 test("Tesseract's rows become words with the numbers of their lines and blocks", () => {
   const row = (...cells: (string | number)[]) => cells.join("\t");
@@ -99,7 +136,7 @@ describe("a module's memory", () => {
 });
 
 test("a page fails when there is no memory for Tesseract", async () => {
-  const tesseract = await Tesseract.load(() => {});
+  const tesseract = await load();
   const full = new RangeError("no memory");
   const instantiate = spyOn(WebAssembly, "instantiate").mockRejectedValueOnce(full);
   const task = { languages: [], level: "accurate", correction: true } as const;

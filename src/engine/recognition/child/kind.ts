@@ -28,9 +28,10 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 export const recognitionKind: EngineKind<RecognizerOptions, undefined, PageJob, PageEvent> = {
-  async load({ ppocr: files }, send) {
+  async load({ tesseract: library, ppocr: files }, send) {
     const watch = new Watch(new ParentSocket(ABORT_FD), { now: () => performance.now(), computed });
-    const tesseract = await Tesseract.load(watch.check);
+    const warn = (text: string) => send({ type: "log", level: "warn", text });
+    const tesseract = await Tesseract.load({ ...(library !== undefined && { library }), progress: watch.check, warn });
     const reader = new PageReader({
       documents: new Documents(),
       tesseract,
