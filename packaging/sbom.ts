@@ -7,6 +7,7 @@ import allMinilm from "../vendor/all-minilm.json" with { type: "json" };
 import hibari from "../vendor/hibari.json" with { type: "json" };
 import silero from "../vendor/silero-vad.json" with { type: "json" };
 import stableDiffusion from "../vendor/stable-diffusion.json" with { type: "json" };
+import tesseract from "../vendor/tesseract.json" with { type: "json" };
 import tessdata from "../vendor/tessdata-eng.json" with { type: "json" };
 import versions from "../vendor/versions.json" with { type: "json" };
 import whisperBase from "../vendor/whisper-base.json" with { type: "json" };
@@ -39,6 +40,7 @@ export function billOfMaterials(platform: string): object {
     ...[versions.sources, versions.whisper, ...prebuilt.map(([, pin]) => pin)].map((pin) => npm(pin)),
     npm(tessdata, "machine-learning-model"),
     ...models.map(wheel),
+    ...nativeTesseract(platform),
     crate({ name: stableDiffusion.crate, version: stableDiffusion.version, checksum: stableDiffusion.sha256 }),
     ...lockedCrates(),
   ];
@@ -100,6 +102,20 @@ const wheel = ({ package: name, version, sha256 }: { package: string; version: s
   purl: `pkg:pypi/${name}@${version}`,
   hashes: [{ alg: "SHA-256", content: sha256 }],
 });
+
+/** Returns the packages of Tesseract's native library, where the platform has one. */
+const nativeTesseract = (platform: string): Entry[] =>
+  Object.entries(tesseract.platforms)
+    .filter(([key]) => key === platform)
+    .flatMap(([, { classifier, sha256 }]) =>
+      Object.entries(tesseract.packages).map(([name, { version }]) => ({
+        type: "library",
+        name: `${tesseract.group}:${name}`,
+        version,
+        purl: `pkg:maven/${tesseract.group}/${name}@${version}?classifier=${classifier}`,
+        hashes: [{ alg: "SHA-256", content: sha256[name as keyof typeof sha256] }],
+      })),
+    );
 
 interface Crate {
   readonly name: string;

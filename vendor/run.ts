@@ -22,7 +22,11 @@ export class BuildError extends Error {
 }
 
 /** What to install for a tool that is not a package of its own name. */
-const BRINGS: Readonly<Record<string, string>> = { "clang++": "the Xcode command line tools", npm: "Node.js" };
+const BRINGS: Readonly<Record<string, string>> = {
+  "clang++": "the Xcode command line tools",
+  npm: "Node.js",
+  mvn: "the package maven",
+};
 
 /** Throws BuildError about the first of these programs that is not installed. */
 export function requireTools(tools: readonly string[]): void {

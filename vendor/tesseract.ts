@@ -14,11 +14,11 @@ import {
   run,
   step,
 } from "./run.ts";
-import { platform } from "./target.ts";
+import { isForeign, platform } from "./target.ts";
 import pin from "./tesseract.json" with { type: "json" };
 
-/** Half the time for a run of a second. */
-const OPTIONS = "MAVEN_OPTS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC";
+/** Half the time, for runs of a second. */
+const OPTIONS = `MAVEN_OPTS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${process.env["MAVEN_OPTS"] ?? ""}`;
 const COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
 
 /** Thrown when Maven is missing or cannot download a package. */
@@ -41,7 +41,7 @@ export async function buildTesseract(): Promise<(string | undefined)[]> {
   };
   try {
     if (!existsSync(target)) await step("fetched Tesseract", () => makeFolder(target, fetchAll));
-    makeCurrent(folder, version);
+    makeCurrent(folder, version, isForeign ? platform : "current");
     return filesIn(target);
   } catch (error) {
     if (!(error instanceof MissingPackage)) throw error;
@@ -67,13 +67,14 @@ async function fetchLibrary(
     requireTools(["mvn"]);
     await run(["env", OPTIONS, "mvn", "-q", "-B", COPY, `-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split("\n").at(-1) : String(error);
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = /\[ERROR\]\S* (.*)/.exec(message)?.[1] ?? message;
     throw new MissingPackage(`Maven cannot bring ${artifact} (${reason})`);
   }
   const bytes = readFileSync(archive);
   expectSha256(bytes, sums[name], `${artifact} is not the package that vendor/tesseract.json pins.`);
-  for (const content of Object.values(unzipSync(bytes, { filter: (file) => file.name.endsWith(`/${library}`) }))) {
-    writeFileSync(join(folder, name === "tesseract" ? "libtesseract.so" : library), content);
-  }
+  const [content] = Object.values(unzipSync(bytes, { filter: (file) => file.name.endsWith(`/${library}`) }));
+  if (!content) throw new BuildError(`${artifact} has no ${library}.`);
+  writeFileSync(join(folder, name === "tesseract" ? "libtesseract.so" : library), content);
   rmSync(archive);
 }

@@ -119,7 +119,7 @@ const imagesIn = (folder: string): NativeFiles["embeddedImages"] => ({
   taesd: join(folder, "svc-draw-tae.safetensors"),
 });
 
-/** Files that the build leaves out when pip or a target is missing: component, folder in the build folder, and file. */
+/** Files that the build leaves out when pip, Maven or a target is missing: component, folder in the build folder, and file. */
 const OPTIONAL = {
   imageLibrary: { component: "images", folder: "lib", file: fileName("image") },
   /** The embedding model that serves when no other is given. */

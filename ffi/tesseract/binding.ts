@@ -6,9 +6,15 @@ import { symbols } from "./symbols.ts";
 
 const LSTM_ONLY = 1;
 const GREY_BYTES = 1;
+/** Leptonica's severity above that of all its messages, which are about lines that it does not find. */
+const SILENT = 6;
 
 /** Opens the library. Throws an Error with the system's reason when it cannot be used on this machine. */
-export const openTesseract = (path: string): Native<typeof symbols> => openSymbols(path, symbols);
+export function openTesseract(path: string): Native<typeof symbols> {
+  const native = openSymbols(path, symbols);
+  native.setMsgSeverity(SILENT);
+  return native;
+}
 
 /** The picture that is read: one byte per pixel, row by row from the top. */
 interface Picture {
@@ -35,13 +41,13 @@ export class NativeTesseract {
       () => {
         try {
           progress();
-          return false;
+          return 0;
         } catch (error) {
           this.failure = error;
-          return true;
+          return 1;
         }
       },
-      { args: ["ptr", "i32"], returns: "bool" },
+      { args: ["ptr", "i32"], returns: "i32" },
     );
     native.TessMonitorSetCancelFunc(this.monitor, this.isCancelled.ptr);
     // Its output is only about fonts and resolutions.
@@ -52,9 +58,9 @@ export class NativeTesseract {
   load(folder: string, languages: readonly string[], { dictionaries }: { readonly dictionaries: boolean }): boolean {
     const count = dictionaries ? 0 : DICTIONARIES.texts.length;
     const [data, all] = [text(folder), text(languages.join("+"))];
-    const [names, values] = [DICTIONARIES.addresses, NONE.addresses];
+    const [names, values] = [DICTIONARIES.addresses, OFF.addresses];
     const { handle, native } = this;
-    return native.TessBaseAPIInit4(handle, data, all, LSTM_ONLY, null, 0, names, values, count, false) === 0;
+    return native.TessBaseAPIInit4(handle, data, all, LSTM_ONLY, null, 0, names, values, count, 0) === 0;
   }
 
   /** Sets the picture, which is copied, and its resolution. */
@@ -63,9 +69,12 @@ export class NativeTesseract {
     this.native.TessBaseAPISetSourceResolution(this.handle, dotsPerInch);
   }
 
-  /** Limits `recognize` to a part of the picture; words keep their positions in the picture. */
+  /**
+   * Limits `recognize` to a part of the picture; words keep their positions in the picture. A part without pixels would
+   * end the process.
+   */
   setRectangle(left: number, top: number, width: number, height: number): void {
-    this.native.TessBaseAPISetRectangle(this.handle, left, top, width, height);
+    this.native.TessBaseAPISetRectangle(this.handle, left, top, Math.max(1, width), Math.max(1, height));
   }
 
   /** Returns whether the picture was read. `layout`: a page segmentation mode. Throws what `progress` threw. */
@@ -77,10 +86,13 @@ export class NativeTesseract {
     return status === 0;
   }
 
-  /** Returns what was recognised as tab-separated values: a row for each page, block, paragraph, line and word. */
-  tsv(): string {
+  /**
+   * Returns what was recognised as tab-separated values: a row for each page, block, paragraph, line and word. Undefined
+   * when nothing was.
+   */
+  tsv(): string | undefined {
     const address = this.native.TessBaseAPIGetTsvText(this.handle, 0);
-    if (!address) return "";
+    if (!address) return undefined;
     const rows = new CString(address).toString();
     this.native.TessDeleteText(address);
     return rows;
@@ -94,6 +106,7 @@ export class NativeTesseract {
   /** Frees everything; nothing may be called afterwards. */
   close(): void {
     this.native.TessBaseAPIDelete(this.handle);
+    this.native.TessBaseAPIClearPersistentCache(this.handle);
     this.native.TessMonitorDelete(this.monitor);
     this.isCancelled.close();
   }
@@ -109,4 +122,4 @@ function strings(values: readonly string[]) {
 
 /** Dictionaries have an effect only if they are loaded. */
 const DICTIONARIES = strings(["load_system_dawg", "load_freq_dawg"]);
-const NONE = strings(["0", "0"]);
+const OFF = strings(["0", "0"]);

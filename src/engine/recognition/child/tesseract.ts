@@ -1,10 +1,10 @@
 // Reads text in a picture with Tesseract.
 
-import { accessSync, constants } from "node:fs";
 import { reasonOf } from "../../../../ffi/runtime/native-error.ts";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import { errorMessage } from "../../../domain/error-message.ts";
 import type { Box, RecognizedWord, TextTask } from "../../../domain/recognition.ts";
+import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 import type { StartCore, TesseractCore } from "./tesseract-core.ts";
 import { nativeTesseract } from "./tesseract-native.ts";
@@ -101,12 +101,17 @@ export class Tesseract {
   }
 
   private async started({ languages, correction }: Pick<TextTask, "languages" | "correction">) {
+    const unusable = (error: unknown) => new UnusableData(errorMessage(error));
     try {
-      for (const { path } of languages) accessSync(unpacked(path), constants.R_OK);
+      for (const { path } of languages) unpacked(path);
     } catch (error) {
-      throw new UnusableData(errorMessage(error));
+      throw unusable(error);
     }
-    return this.start({ languages, dictionaries: correction, progress: this.progress });
+    try {
+      return await this.start({ languages, dictionaries: correction, progress: this.progress });
+    } catch (error) {
+      throw systemErrorCode(error) === undefined ? error : unusable(error);
+    }
   }
 
   private discard(): void {

@@ -1,5 +1,5 @@
-// Checks whether anybody still waits for the page being read, and gives signs of life. Called from within WebAssembly,
-// which blocks the thread that receives messages.
+// Checks whether anybody still waits for the page being read, and gives signs of life. Called from within native code or
+// WebAssembly, which blocks the thread that receives messages.
 
 import type { JobKey } from "../../process/protocol.ts";
 
