@@ -225,8 +225,6 @@ void make_chunk_context(llama_context_params params) {
     state.chunk_rows = static_cast<int32_t>(params.n_ubatch);
 }
 
-void abandon_chunk() { chunk.abandon(); }
-
 bool is_stopping() { return chunk.is_stopped(); }
 
 void free_chunk_context() {
@@ -275,6 +273,6 @@ int32_t svc_chunk_resume(double milliseconds) {
     });
 }
 
-void svc_chunk_abandon(void) { abandon_chunk(); }
+void svc_chunk_abandon(void) { chunk.abandon(); }
 
 } // extern "C"

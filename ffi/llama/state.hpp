@@ -75,8 +75,6 @@ void use_adapters(llama_context * context);
 // Makes the context that computes chunks, with parameters like those of the main context, where that is possible.
 void make_chunk_context(llama_context_params params);
 void free_chunk_context();
-// Ends the current chunk, if there is one, and removes its cells.
-void abandon_chunk();
 
 // Returns whether the running computation, of a chunk or not, is being stopped on purpose.
 bool is_stopping();
