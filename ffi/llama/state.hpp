@@ -106,9 +106,6 @@ bool can_roll_back(const llama_model * model);
 // Returns whether any length of a sequence's end can be removed and the rest still be used.
 bool can_remove_partial();
 
-// Returns "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute; this machine only.
-std::string describe_device();
-
 // Returns whether a GPU or another machine computes at least parts of the model.
 bool uses_gpu();
 
