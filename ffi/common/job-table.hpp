@@ -80,7 +80,7 @@ template <typename Job> struct JobTable {
 
     // The functions below require the mutex.
 
-    // Adds a job and returns its number, which is new.
+    // Adds a job under the next number, and returns that.
     int32_t add(const JobPtr & job) {
         job->number = last = last == INT32_MAX ? 1 : last + 1;
         jobs[last] = job;

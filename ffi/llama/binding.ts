@@ -207,11 +207,6 @@ export class NativeLlama extends LlamaLibrary<LoadConfig> implements Llama {
     return parts.every((part, at) => native.svc_kv_restore(sequence, part, part.length, Number(at === 0)) === 1);
   }
 
-  /** Empties all sequences. */
-  kvClear(): void {
-    this.check(this.native.svc_kv_clear(), "clear the KV cache");
-  }
-
   private readPiece(token: number, special: boolean): Uint8Array {
     const length = this.native.svc_token_piece(token, Number(special), this.pieceBuffer, PIECE_BYTES);
     if (length >= 0) return this.pieceBuffer.slice(0, length);

@@ -25,13 +25,7 @@ constexpr int64_t PIECE_PRODUCTS = 200'000'000;
 // Gives `context` the cache of `owner`, and the settings that its graphs depend on. Returns false when the members are
 // not where the headers say; `context` must then be freed.
 bool share_cache(llama_context * context, llama_context * owner) {
-    const auto is_as_said = [](llama_context * one) {
-        const llama_cparams & settings = settings_of(*one);
-        return memory_of(*one).get() == llama_get_memory(one) && settings.n_ctx == llama_n_ctx(one) &&
-               settings.n_ctx_seq == llama_n_ctx_seq(one) && settings.n_seq_max == llama_n_seq_max(one) &&
-               settings.n_batch == llama_n_batch(one) && settings.n_ubatch == llama_n_ubatch(one);
-    };
-    if (!is_as_said(context) || !is_as_said(owner)) return false;
+    if (!is_as_said(*context) || !is_as_said(*owner)) return false;
     const llama_cparams own = settings_of(*context);
     llama_cparams & settings = settings_of(*context);
     settings = settings_of(*owner);
@@ -231,8 +225,6 @@ void make_chunk_context(llama_context_params params) {
     state.chunk_rows = static_cast<int32_t>(params.n_ubatch);
 }
 
-void abandon_chunk() { chunk.abandon(); }
-
 bool is_stopping() { return chunk.is_stopped(); }
 
 void free_chunk_context() {
@@ -281,6 +273,6 @@ int32_t svc_chunk_resume(double milliseconds) {
     });
 }
 
-void svc_chunk_abandon(void) { abandon_chunk(); }
+void svc_chunk_abandon(void) { chunk.abandon(); }
 
 } // extern "C"

@@ -378,13 +378,4 @@ int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, i
     });
 }
 
-int32_t svc_kv_clear(void) {
-    return guarded<int32_t>(-1, [&] {
-        if (!is_loaded()) return 0;
-        abandon_chunk();
-        llama_memory_clear(llama_get_memory(state.context), true);
-        return 0;
-    });
-}
-
 } // extern "C"

@@ -27,13 +27,7 @@ std::string cpu_variant() {
     return path.substr(from, path.find('.', from) - from);
 }
 
-} // namespace
-
-bool uses_gpu() {
-    return state.offloads && (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) ||
-                              ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU));
-}
-
+// Returns "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute; this machine only.
 std::string describe_device() {
     std::string gpus;
     for (size_t i = 0; state.offloads && i < ggml_backend_dev_count(); i++) {
@@ -47,6 +41,13 @@ std::string describe_device() {
     const std::string variant = cpu_variant();
     return "CPU (" + (variant.empty() ? "" : variant + " variant, ") + std::to_string(state.threads) +
            (state.threads == 1 ? " thread)" : " threads)");
+}
+
+} // namespace
+
+bool uses_gpu() {
+    return state.offloads && (ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU) ||
+                              ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU));
 }
 
 std::string meta(const char * key) {

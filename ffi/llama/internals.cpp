@@ -28,6 +28,14 @@ REACH(Holders, llama_kv_cells, std::vector<llama_kv_cells::seq_set_t>, seq)
 
 llama_memory_ptr & memory_of(llama_context & context) { return context.*reach(Memory{}); }
 llama_cparams & settings_of(llama_context & context) { return context.*reach(Settings{}); }
+
+bool is_as_said(llama_context & context) {
+    const llama_cparams & settings = settings_of(context);
+    return memory_of(context).get() == llama_get_memory(&context) && settings.n_ctx == llama_n_ctx(&context) &&
+           settings.n_ctx_seq == llama_n_ctx_seq(&context) && settings.n_seq_max == llama_n_seq_max(&context) &&
+           settings.n_batch == llama_n_batch(&context) && settings.n_ubatch == llama_n_ubatch(&context);
+}
+
 llm_graph_result *& graph_of(llama_context & context) { return context.*reach(Graph{}); }
 std::vector<uint32_t> & heads_of(llama_kv_cache & cache) { return cache.*reach(Heads{}); }
 llama_kv_cells_vec & cells_of(llama_kv_cache & cache) { return *(cache.*reach(Cells{})); }

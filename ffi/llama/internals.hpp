@@ -12,6 +12,8 @@ namespace svc {
 
 llama_memory_ptr & memory_of(llama_context & context);
 llama_cparams & settings_of(llama_context & context);
+// Returns whether these two members are where the headers say.
+bool is_as_said(llama_context & context);
 // The graph that the next computation may reuse, or null.
 llm_graph_result *& graph_of(llama_context & context);
 

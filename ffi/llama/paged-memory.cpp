@@ -117,17 +117,16 @@ bool make_regions(Buffer & buffer, const llama_context * context) {
 }
 
 // Returns whether the context's cache is a plain one, and members that are changed are where the headers say.
-bool is_as_said(llama_context * context) {
+bool is_plain(llama_context * context) {
     llama_kv_cache * cache = plain_cache(context);
     const uint32_t count = llama_n_seq_max(context);
-    if (!cache || stream_count_of(*cache) != count || heads_of(*cache).size() != count || cells_of(*cache).size() != count) return false;
+    if (!cache || !is_as_said(*context) || settings_of(*context).kv_unified) return false;
+    if (stream_count_of(*cache) != count || heads_of(*cache).size() != count || cells_of(*cache).size() != count) return false;
     const std::vector<uint32_t> & streams = streams_of(*cache);
     if (streams.size() < count) return false;
     for (uint32_t i = 0; i < count; i++) {
         if (streams[i] != i) return false;
     }
-    const llama_cparams & settings = settings_of(*context);
-    if (settings.n_seq_max != count || settings.n_ctx != llama_n_ctx(context) || settings.kv_unified) return false;
     llama_kv_cells & cells = cells_of(*cache).front();
     return holders_of(cells).size() == cells.size();
 }
@@ -160,7 +159,7 @@ llama_context * create_paged_context(llama_model * model, const llama_context_pa
     if (!context) return nullptr;
     bool is_paged = false;
     for (Buffer * one : buffers) {
-        if (one->is_new && !one->caches.empty()) is_paged = is_as_said(context) && make_regions(*one, context);
+        if (one->is_new && !one->caches.empty()) is_paged = is_plain(context) && make_regions(*one, context);
         one->is_new = false;
     }
     if (is_paged) return context;

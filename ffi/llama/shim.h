@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 18
+#define SVC_ABI_VERSION 19
 
 // Error codes; all but the first two are the fault of a request.
 enum svc_error {
@@ -222,8 +222,6 @@ SVC_API double svc_kv_save(uint8_t * out, double capacity);
 // Adds a saved part to a sequence that holds what precedes it; `first`: the part replaces what the sequence held.
 // Returns 1, or 0 when that failed; the sequence is then empty.
 SVC_API int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first);
-// Empties all sequences. Returns 0, or a negative number.
-SVC_API int32_t svc_kv_clear(void);
 
 // ---- workers: serve this machine's devices to models on other machines, by llama.cpp's RPC protocol ----
 

@@ -75,8 +75,6 @@ void use_adapters(llama_context * context);
 // Makes the context that computes chunks, with parameters like those of the main context, where that is possible.
 void make_chunk_context(llama_context_params params);
 void free_chunk_context();
-// Ends the current chunk, if there is one, and removes its cells.
-void abandon_chunk();
 
 // Returns whether the running computation, of a chunk or not, is being stopped on purpose.
 bool is_stopping();
@@ -107,9 +105,6 @@ bool can_roll_back(const llama_model * model);
 
 // Returns whether any length of a sequence's end can be removed and the rest still be used.
 bool can_remove_partial();
-
-// Returns "CPU (sapphirerapids variant, 2 threads)", or the names of the GPUs that compute; this machine only.
-std::string describe_device();
 
 // Returns whether a GPU or another machine computes at least parts of the model.
 bool uses_gpu();

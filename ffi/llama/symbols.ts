@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 18;
+export const ABI_VERSION = 19;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
@@ -55,7 +55,6 @@ export const symbols = {
   svc_kv_save_begin: { args: [i32, i32, i32], returns: "f64" },
   svc_kv_save: { args: [buffer, "f64"], returns: "f64" },
   svc_kv_restore: { args: [i32, buffer, "f64", i32], returns: i32 },
-  svc_kv_clear: { args: [], returns: i32 },
 
   svc_worker_start: { args: [buffer, i32], returns: i32 },
   svc_worker_devices: { args: [buffer, i32], returns: i32 },

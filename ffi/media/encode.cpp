@@ -61,7 +61,7 @@ bool encode_next(Job & job) {
             encoded = true;
             state.cache.keep(chunk.name, chunk.parts, embeddings);
         }
-        std::lock_guard<std::mutex> lock(jobs_mutex);
+        std::lock_guard<std::mutex> lock(table.mutex);
         chunk.embeddings = std::move(embeddings);
     }
     return true;

@@ -28,16 +28,13 @@ struct Lane {
 bool prepare_job(Job & job) {
     Prompt prompt = make_prompt(job);
     for (Medium & medium : job.media) std::vector<uint8_t>().swap(medium.bytes);
-    std::lock_guard<std::mutex> lock(jobs_mutex);
+    std::lock_guard<std::mutex> lock(table.mutex);
     job.prompt = std::move(prompt);
     return true;
 }
 
-struct Table : JobTable<Job> {
-    Lane preparing{prepare_job, SVC_MEDIA_STAGE_PREPARED};
-    Lane encoding{encode_next, SVC_MEDIA_STAGE_ENCODED};
-};
-Table & table = *new Table;
+Lane & to_prepare = *new Lane{prepare_job, SVC_MEDIA_STAGE_PREPARED};
+Lane & to_encode = *new Lane{encode_next, SVC_MEDIA_STAGE_ENCODED};
 
 std::atomic<int32_t> & living = *new std::atomic<int32_t>(0);
 
@@ -77,7 +74,7 @@ void settle(const Lane & lane, Job & job, const std::optional<Failure> & failure
 }
 
 void serve(Lane & lane) {
-    std::unique_lock<std::mutex> lock(jobs_mutex);
+    std::unique_lock<std::mutex> lock(table.mutex);
     for (;;) {
         lane.submitted.wait(lock, [&] { return !lane.queue.empty(); });
         JobPtr job = take_next(lane);
@@ -132,7 +129,7 @@ common_json describe(const Chunk & chunk, const Job & job) {
 
 } // namespace
 
-std::mutex & jobs_mutex = table.mutex;
+JobTable<Job> & table = *new JobTable<Job>;
 
 Job::Job(std::string && client) : client(std::move(client)) { living++; }
 
@@ -147,11 +144,11 @@ int32_t add_medium(int32_t number, Medium && medium) {
 }
 
 void forget_jobs() {
-    std::unique_lock<std::mutex> lock(jobs_mutex);
+    std::unique_lock<std::mutex> lock(table.mutex);
     table.clear();
-    table.preparing.queue.clear();
-    table.encoding.queue.clear();
-    table.changed.wait(lock, [] { return !table.preparing.busy && !table.encoding.busy; });
+    to_prepare.queue.clear();
+    to_encode.queue.clear();
+    table.changed.wait(lock, [] { return !to_prepare.busy && !to_encode.busy; });
 }
 
 } // namespace media
@@ -162,7 +159,7 @@ extern "C" {
 
 int32_t svc_media_open(const uint8_t * client, int32_t client_length) {
     return guarded<int32_t>(-1, [&] {
-        std::lock_guard<std::mutex> lock(jobs_mutex);
+        std::lock_guard<std::mutex> lock(table.mutex);
         if (!is_loaded()) return fail("no projector is loaded");
         return table.add(std::make_shared<Job>(text_of(client, client_length)));
     });
@@ -172,7 +169,7 @@ int32_t svc_media_prepare(int32_t number, const uint8_t * text, int32_t text_len
     return table.with(number, [&](const JobPtr & job) {
         if (job->stage != SVC_MEDIA_STAGE_OPEN) return fail("the job has been prepared already");
         job->text = text_of(text, text_length);
-        enqueue(table.preparing, job, SVC_MEDIA_STAGE_PREPARING);
+        enqueue(to_prepare, job, SVC_MEDIA_STAGE_PREPARING);
         return 0;
     });
 }
@@ -182,7 +179,7 @@ int32_t svc_media_encode(int32_t number) {
         prompt_of(*job);
         if (job->stage == SVC_MEDIA_STAGE_ENCODED) return 0;
         if (job->stage != SVC_MEDIA_STAGE_PREPARED) return fail("the job is being encoded already");
-        enqueue(table.encoding, job, SVC_MEDIA_STAGE_ENCODING);
+        enqueue(to_encode, job, SVC_MEDIA_STAGE_ENCODING);
         return 1;
     });
 }
@@ -197,8 +194,8 @@ int32_t svc_media_state(int32_t number) {
 
 void svc_media_release(int32_t number) {
     table.release(number, [](const JobPtr & job) {
-        leave(table.preparing, job);
-        leave(table.encoding, job);
+        leave(to_prepare, job);
+        leave(to_encode, job);
     });
 }
 

@@ -65,13 +65,12 @@ struct Job : AnyJob {
     // there is a failure.
     int32_t faulty = 0;
 
-    // `jobs_mutex` protects the fields below, but the encoding thread may read what it alone writes without it.
+    // The mutex of the table protects the fields below, but the encoding thread may read what it alone writes without it.
     svc_media_stage stage = SVC_MEDIA_STAGE_OPEN;
     Prompt prompt;
 };
 
-// Protects the table of jobs and the state of each job.
-extern std::mutex & jobs_mutex;
+extern JobTable<Job> & table;
 
 // Adds a medium to an open job. Returns 0, or a negative number.
 int32_t add_medium(int32_t number, Medium && medium);

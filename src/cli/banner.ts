@@ -21,7 +21,7 @@ export interface BannerOptions {
   readonly colours?: boolean;
 }
 
-export interface ModelBannerOptions extends BannerOptions {
+interface ModelBannerOptions extends BannerOptions {
   readonly cores: UsableCores;
 }
 

@@ -15,7 +15,8 @@ import { commandProgress, type ProgressLine } from "./progress-line.ts";
 import { writeOut } from "./write-out.ts";
 import { expectFileName, formatOf, unknownFormat, writeResult } from "./write-result.ts";
 
-const OPTIONS = { n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
+/** What sets fields of the body, for errors. */
+const OPTIONS = { prompt: "The description", n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
 
 const MEASURE = {
   amount: (done: number, total: number | undefined) => (total === undefined ? "" : `step ${done} of ${total}`),
@@ -50,7 +51,8 @@ export async function draw(config: Config, words: readonly string[], flags: Flag
   }
   if (output !== undefined) expectFileName(output);
   const prompt = await wordsOrInput(words);
-  if (prompt === undefined) throw new ExitError("usage", "svc draw needs a description.");
+  if (prompt === undefined)
+    throw new ExitError("usage", "svc draw needs a description, as words or on standard input.");
   const body = {
     prompt,
     n: count,

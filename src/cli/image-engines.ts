@@ -12,7 +12,7 @@ import { eachOnce, namedModel, readEach, type NamedModel } from "./named-model.t
 import { computeOptions } from "./prepare-model.ts";
 
 /** The checked files of an image model. */
-export interface ImageFiles {
+interface ImageFiles {
   /** The name by which clients select the model. */
   readonly id: string;
   readonly model: ServedFile;

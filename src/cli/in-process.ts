@@ -14,7 +14,7 @@ import { findWorkers } from "./workers.ts";
 export interface Asked {
   /** The request's id. */
   readonly id?: string;
-  /** Names of the command line options that set fields of the body, by field: `{ voice: "--voice" }`. */
+  /** What sets fields of the body on the command line, by field: `{ voice: "--voice" }`. */
   readonly options?: Readonly<Record<string, string>>;
 }
 

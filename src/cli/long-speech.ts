@@ -8,8 +8,8 @@ import { LONGEST_TEXT, type SpeechFormat } from "../domain/speech.ts";
 import { portions } from "../speech/portions.ts";
 import type { Api } from "./in-process.ts";
 
-/** Names of the command line options that set fields of the body. */
-const OPTIONS = { voice: "--voice", locale: "--locale", speed: "--speed" };
+/** What sets fields of the body, for errors. */
+const OPTIONS = { input: "The text", voice: "--voice", locale: "--locale", speed: "--speed" };
 
 export class LongSpeech {
   private readonly texts: readonly string[];

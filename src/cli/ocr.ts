@@ -1,13 +1,13 @@
 // `svc ocr FILE…`: recognises text in pictures and documents; prints text, Markdown, tables or JSON.
 
 import type { Config } from "../config/config.ts";
+import { MOST_PAGES } from "../domain/recognition.ts";
 import type { FlagsOf } from "./commands.ts";
 import { eachFile } from "./each-file.ts";
 import { OCR_FORMATS } from "./file-formats.ts";
 import type { Api, Asked } from "./in-process.ts";
 
 const ROUTE = "/v1/vision/ocr";
-const MOST_PAGES = 1000;
 const OPTIONS = { languages: "--language", pages: "--pages" };
 
 const MEASURE = {

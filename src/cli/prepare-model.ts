@@ -46,7 +46,7 @@ export interface PreparedModel {
 }
 
 /** The files of a text model, which were checked. */
-export interface TextFiles {
+interface TextFiles {
   /** Absent for the embedded model. */
   readonly model?: ModelFile;
   readonly mmproj?: string;

@@ -52,15 +52,17 @@ export async function isSvc(url: string, mostMs = LOOK_MS): Promise<boolean> {
   }
 }
 
-/** Throws ExitError when an svc answers with HTTPS where `config` has no certificate: asking again would not help. */
+/**
+ * Throws ExitError when an svc answers with HTTPS where `config` has no certificate, or without where it has one: asking
+ * again would not help.
+ */
 export async function checkScheme(config: Where, mostMs = LOOK_MS): Promise<void> {
-  if (config.tls) return;
-  const url = serverUrl(config).replace(/^http:/, "https:");
+  const url = serverUrl(config).replace(/^https?/, config.tls ? "http" : "https");
   if (!(await isSvc(url, mostMs))) return;
-  throw new ExitError(
-    "failure",
-    `The server at ${url} uses HTTPS: give the --tls-cert and --tls-key that it was started with.`,
-  );
+  const advice = config.tls
+    ? "does not use HTTPS: leave out --tls-cert and --tls-key"
+    : "uses HTTPS: give the --tls-cert and --tls-key that it was started with";
+  throw new ExitError("failure", `The server at ${url} ${advice}.`);
 }
 
 /** Returns the message of a server's error, if the body has one. */

@@ -33,7 +33,7 @@ export async function say(config: Config, words: readonly string[], flags: Flags
     throw new ExitError("usage", "--speed must be a number above 0, such as 1.25.");
   if (output !== undefined) expectFileName(output);
   const input = await wordsOrInput(words);
-  if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
+  if (input === undefined) throw new ExitError("usage", "svc say needs a text, as words or on standard input.");
   const wanted = formatOf(flags, SPEECH_FILES) ?? "wav";
   const format = SPEECH_FORMATS.find((one) => one === wanted);
   if (format === undefined) throw unknownFormat(wanted, SPEECH_FORMATS);

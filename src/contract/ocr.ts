@@ -1,10 +1,10 @@
 // POST /v1/ocr
 
+import { MOST_PAGES } from "../domain/recognition.ts";
 import { languages } from "./recognition.ts";
 import { JsonObject, oneOf, opt, optFlag, optText, t, type Static } from "./schema.ts";
 
 const text = t.String({ minLength: 1 });
-const MOST_PAGES = 1000;
 const TABLE_FORMATS = ["markdown", "html"] as const;
 
 export const OcrRequest = t.Object({

@@ -1,11 +1,10 @@
 // POST /v1/vision/ocr
 
-import { RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
+import { MOST_PAGES, RECOGNITION_MODES, SALIENCY_TYPES } from "../domain/recognition.ts";
 import { JsonObject, nullable, oneOf, opt, optFlag, optInteger, optText, t, type Static } from "./schema.ts";
 
 /** More languages at once make recognition slow without improving it. */
 export const MOST_LANGUAGES = 8;
-const MOST_PAGES = 1000;
 const MOST_LABELS = 100;
 
 /** Languages of the text to recognise. */

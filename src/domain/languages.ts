@@ -26,7 +26,7 @@ const CODES = new Map(Object.entries(NAMES).map(([code, name]) => [name, code]))
  * Returns the code for a language tag (`de`, `de-AT`, `pt_BR`) or an English name (`german`); undefined for an unknown
  * language.
  */
-export function languageCode(name: string): string | undefined {
+function languageCode(name: string): string | undefined {
   const wanted = name.trim().toLowerCase();
   const [tag = ""] = wanted.split(/[-_]/, 1);
   const code = OTHER_CODES[tag] ?? tag;

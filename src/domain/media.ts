@@ -42,6 +42,13 @@ interface AudioMedia {
   readonly bytes: Uint8Array;
 }
 
+/** Longest URL of a medium, other than a data: URL. */
+export const LONGEST_URL = 8192;
+
+/** Returns the scheme of a URL in lower case, or undefined for a path. A single letter is a drive, not a scheme. */
+export const urlScheme = (url: string): string | undefined =>
+  /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();
+
 /** Returns the pixels of an image or the file of a sound. */
 export const contentOf = (media: Media): Uint8Array => (media.kind === "image" ? media.rgb : media.bytes);
 

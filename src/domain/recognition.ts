@@ -26,6 +26,9 @@ export interface RecognizedWord {
 export const RECOGNITION_MODES = ["text", "table", "barcode", "classify", "saliency", "auto", "debug"] as const;
 export type RecognitionMode = (typeof RECOGNITION_MODES)[number];
 
+/** Most pages of a document that one request may recognise. */
+export const MOST_PAGES = 1000;
+
 /** A file with trained data for a language or a script. */
 export interface LanguageData {
   /** Tesseract's name for it: eng, chi_sim. */

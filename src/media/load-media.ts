@@ -2,7 +2,7 @@
 
 import { SOUND_FORMATS } from "../audio/decode/format.ts";
 import { abortable } from "../domain/abortable.ts";
-import type { Media, MediaSource } from "../domain/media.ts";
+import { LONGEST_URL, urlScheme, type Media, type MediaSource } from "../domain/media.ts";
 import { fetchImage } from "./fetch-image.ts";
 import { decodeImage, measureImage } from "./image.ts";
 import { readBase64, readDataUrl } from "./inline.ts";
@@ -11,9 +11,6 @@ import { readLocalFile } from "./local-file.ts";
 import { atField, Refusal } from "./refusal.ts";
 import { contentHash } from "./slices.ts";
 import { audioFormat, describeType } from "./sniff.ts";
-
-/** Longest URL other than a data: URL. */
-const LONGEST_URL = 8192;
 
 /**
  * Loads one medium: an image from a data:, http(s) or file: URL or a path, audio from base64 or a data: URL. Of audio
@@ -39,7 +36,7 @@ export async function loadMedia(
 }
 
 /** Returns whether `imageBytes` would fetch the image. */
-export const isWebUrl = (url: string): boolean => /^https?$/.test(scheme(url) ?? "");
+export const isWebUrl = (url: string): boolean => /^https?$/.test(urlScheme(url) ?? "");
 
 /**
  * Fetches the image at an http(s) URL and returns it as a data: URL; only its header is checked. `param` and errors as
@@ -61,12 +58,12 @@ export async function inlineImage(
 
 /** Decodes base64 or a data: URL to at most `limit` bytes. Throws Refusal, or the signal's reason. */
 export async function inlineBytes(data: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
-  return scheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit);
+  return urlScheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit);
 }
 
 /** Reads the file that a data:, http(s) or file: URL or a path names. Throws Refusal, or the signal's reason. */
 export async function imageBytes(url: string, limits: MediaLimits, signal: AbortSignal): Promise<Uint8Array> {
-  const how = scheme(url);
+  const how = urlScheme(url);
   if (how === "data") return readDataUrl(url, limits.maxImageBytes, signal);
   if (url === "") throw new Refusal("be a URL", "an empty string");
   if (url.length > LONGEST_URL) {
@@ -79,6 +76,3 @@ export async function imageBytes(url: string, limits: MediaLimits, signal: Abort
   }
   throw new Refusal("be a data:, http:, https: or file: URL", "a URL of another scheme");
 }
-
-/** Returns the scheme in lower case. A single letter is a drive, not a scheme. */
-const scheme = (url: string): string | undefined => /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();

@@ -1,7 +1,7 @@
 // Who gives way when all places of one kind are taken: without this, one client could keep them from all others.
 
 /** The part of all places that no other client can take from one. */
-export const OWN_SHARE = 1 / 4;
+const OWN_SHARE = 1 / 4;
 
 /**
  * Returns the clients of which one has to give one of its places, of `most` in all, to another that found none free: those

@@ -55,6 +55,8 @@ test.skipIf(!isBuilt)("a value that the API refuses is reported with the option 
     expect.stringMatching(/^svc: --size must be auto or WIDTHxHEIGHT/),
   ]);
   expect(await refused("-n", "0")).toEqual([2, expect.stringMatching(/^svc: -n must be an integer from 1/)]);
+  const long = await svc("red ".repeat(20_000), "-o", at("refused.png"));
+  expect(long).toEqual([2, expect.stringMatching(/^svc: The description /)]);
 });
 
 test.skipIf(!isBuilt)("images are written to files with descriptive names", async () => {

@@ -128,13 +128,17 @@ test("svc models uses HTTPS for a server with a certificate, and refuses a diffe
   expect(server.log.lines).toEqual([]);
 });
 
-test.each(["models", "upstreams", "wait"])("svc %s says at once that a server uses HTTPS", async (command) => {
+test.each(["models", "upstreams", "wait"])("svc %s says at once whether a server uses HTTPS", async (command) => {
   const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
-  const tls = readTls({ cert: fixture("cert.pem"), key: fixture("key.pem") });
+  const [cert, key] = [fixture("cert.pem"), fixture("key.pem")];
+  const tls = readTls({ cert, key });
   const { port } = serve(undefined, tls && { tls });
   const { code, err } = await ask(command, port);
   const sentence = `svc: The server at https://127.0.0.1:${port} uses HTTPS: give the --tls-cert and --tls-key that it was started with.\n`;
   expect([code, err]).toEqual([1, sentence]);
+  const plain = serve();
+  const hint = `svc: The server at http://127.0.0.1:${plain.port} does not use HTTPS: leave out --tls-cert and --tls-key.\n`;
+  expect(await ask(command, plain.port, "--tls-cert", cert, "--tls-key", key)).toEqual({ code: 1, out: "", err: hint });
 });
 
 test("svc models says where it looked when there is no server", async () => {

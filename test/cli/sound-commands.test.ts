@@ -87,6 +87,8 @@ test.skipIf(!isBuilt)("a value that the API refuses is told by the option that w
   expect(await say("--voice", "nobody")).toEqual([2, expect.stringMatching(/^svc: --voice names no voice/)]);
   expect(await say("--format", "xyz")).toEqual([2, expect.stringMatching(/^svc: --format must be one of mp3/)]);
   expect(await say("--format", "flak")).toEqual([2, expect.stringContaining("Did you mean flac?")]);
+  const text = /^svc: The text must have a letter or a digit that can be spoken; got 3 characters/;
+  expect(await endOf(start("say", "...", "-o", at("hi.wav")))).toEqual([2, expect.stringMatching(text)]);
   const language = "--language must be a language that speech is recognised in";
   expect(await endOf(start("transcribe", clip, clip, "--language", "xx"))).toEqual([
     2,

@@ -17,7 +17,7 @@ import { tooMuchToRender } from "../../src/engine/text/child/prompt-bounds.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { loadMedia } from "../../src/media/load-media.ts";
 import { dataUrl } from "../media/files.ts";
-import { chat, decode, load, prefill, prompt } from "../native/harness.ts";
+import { chat, decode, load, prefill, prompt, clear } from "../native/harness.ts";
 import { isBuilt, mediaRig, start, submit, WAIT_MS } from "../native/media-harness.ts";
 import { plainRequest } from "../support/request.ts";
 import { pick, type Dice } from "../support/dice.ts";
@@ -47,7 +47,7 @@ function answered(request: PromptRequest): Verdict {
   try {
     const { tokens, sampler } = prompt(rig.llama, request);
     if (sampler === undefined) throw new Error("no sampler was made");
-    rig.llama.kvClear();
+    clear(rig.llama);
     let rows = prefill(tokens.subarray(-16), 0, sampler);
     for (let step = 0; step < 8 && !rig.llama.isStuck(sampler); step++) {
       const sampled = decode(rig.llama, rows);

@@ -5,7 +5,7 @@ import { SAMPLER_DEFAULTS } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
-import { chat, decode, prefill, prompt, textOf } from "../native/harness.ts";
+import { chat, decode, prefill, prompt, textOf, clear } from "../native/harness.ts";
 import { randomNumbers } from "../support/dice.ts";
 import { GrammarWalk } from "./grammar-walk.ts";
 import { SchemaMaker } from "./random-schema.ts";
@@ -80,7 +80,7 @@ function write(llama: NativeLlama, schema: unknown, seed: number): string | unde
   const messages = [{ role: "user", content: "Fill in the form." }];
   const { tokens, sampler: slot } = prompt(llama, chat(messages, { schema, sampler }));
   if (slot === undefined) throw new Error("no sampler was made");
-  llama.kvClear();
+  clear(llama);
   const out: number[] = [];
   let rows = prefill(tokens, 0, slot);
   for (let end = false; !end && out.length <= MAX_TOKENS;) {

@@ -6,7 +6,7 @@ import { LlamaError, type AdapterScale } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeAdapter, writeAdapter } from "../models/make-adapter.ts";
 import { sharedFolder } from "../support/folders.ts";
-import { answer, chunkBegin, decode, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
+import { answer, chunkBegin, decode, library, load, prefill, question, sampler, tokenize, clear } from "./harness.ts";
 
 // Other processes may use the cores.
 setDefaultTimeout(30_000);
@@ -56,7 +56,7 @@ test.each(LAYOUTS)("a chunk keeps its adapters while steps compute with others; 
   const [head, last] = [prompt.slice(0, llama.model().chunk), prompt.slice(llama.model().chunk)];
   /** Returns the output of sequence 1 when `compute` computes the start of its prompt. */
   const said = (set: readonly AdapterScale[], compute: () => void) => {
-    llama.kvClear();
+    clear(llama);
     llama.setAdapters(set);
     compute();
     llama.setAdapters(set);

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LlamaError, type SamplerId } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
-import { chunkBegin, decode, generate, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
+import { chunkBegin, decode, generate, library, load, prefill, question, sampler, tokenize, clear } from "./harness.ts";
 
 // Other processes may use the cores.
 setDefaultTimeout(30_000);
@@ -79,10 +79,10 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
 
   test("a prompt gives the same answer, and so does the stream that is decoded in its pauses", () => {
     const story = question(llama, STORY);
-    llama.kvClear();
+    clear(llama);
     const alone = sampler(llama);
     const [spoken = []] = generate(llama, [{ sequence: 0, tokens: story, sampler: alone }], 40);
-    llama.kvClear();
+    clear(llama);
     const slot = sampler(llama);
     const said = decode(llama, prefill(story, 0, slot)) as number[];
     const pauses = computeInSlices(1, () => {
@@ -98,7 +98,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("other sequences can be added and removed in its pauses", () => {
-    llama.kvClear();
+    clear(llama);
     const other = question(llama, STORY);
     let pauses = 0;
     computeInSlices(1, () => {
@@ -116,7 +116,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("one chunk can hold rows of several prompts", () => {
-    llama.kvClear();
+    clear(llama);
     const head = prompt.slice(0, 60);
     chunkBegin(llama, [...prefill(head, 0), ...prefill(head.subarray(0, 40), 1)]);
     expect(finish()).toBe("done");
@@ -127,7 +127,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("an abandoned chunk leaves the cache as it was", () => {
-    llama.kvClear();
+    clear(llama);
     llama.chunkAbandon();
     const begin = prefill(prompt.subarray(0, 50), 1);
     decode(llama, begin);
@@ -145,7 +145,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("a full cache is reported, and the chunk can be tried again", () => {
-    llama.kvClear();
+    clear(llama);
     const room = llama.model().contextPerSequence;
     for (let at = 0; at < room - 10; at += 500) {
       decode(llama, prefill(new Int32Array(Math.min(500, room - 10 - at)).fill(50), 0, undefined, at));
@@ -157,7 +157,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("invalid chunks are refused, and a failed chunk is discarded", () => {
-    llama.kvClear();
+    clear(llama);
     const { chunk, vocabulary } = llama.model();
     const row = { token: 50, position: 0, sequence: 0 };
     const refused = (rows: Parameters<typeof chunkBegin>[1]) =>
@@ -178,7 +178,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("a model can be unloaded during a chunk, and the next model computes new chunks", async () => {
-    llama.kvClear();
+    clear(llama);
     chunkBegin(llama, prefill(prompt.subarray(0, 100), 1));
     expect(llama.chunkResume(SHORTEST)).toBe("paused");
     llama.unload();

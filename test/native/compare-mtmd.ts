@@ -14,7 +14,7 @@ import { openMedia, type NativeMedia } from "../../ffi/media/binding.ts";
 import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
 import { makeVisionModel, type VisionKind } from "../models/make-vision-model.ts";
 import { picture, pngFile, wavFile } from "../models/media-files.ts";
-import { copyEmbeddings, decode, library, load, prefill, sampler } from "./harness.ts";
+import { copyEmbeddings, decode, library, load, prefill, sampler, clear } from "./harness.ts";
 import { mtmdReference, type Encoded, type Outcome } from "./mtmd-reference.ts";
 
 interface Sample {
@@ -46,7 +46,7 @@ function ours(llama: NativeLlama, media: NativeMedia, medium: Medium): Outcome {
 
 /** Reads the prompt of an encoded job and generates an answer to it. */
 function answer(llama: NativeLlama, media: NativeMedia, job: MediaJob): Pick<Outcome, "promptTokens" | "text"> {
-  llama.kvClear();
+  clear(llama);
   const slot = sampler(llama);
   const chunks = media.chunks(job);
   let [position, promptTokens, next] = [0, 0, 0];

@@ -2,7 +2,7 @@
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import { answer, library, load } from "./harness.ts";
+import { answer, library, load, clear } from "./harness.ts";
 
 // Other processes may use the cores.
 setDefaultTimeout(60_000);
@@ -21,7 +21,7 @@ test("threads without a core of their own are dropped, and answers stay the same
 
   await load(llama, { threads: CORES + 2 });
   for (let count = 0; llama.computeThreads() > CORES && count < ANSWERS; count++) {
-    llama.kvClear();
+    clear(llama);
     expect(answer(llama, "Tell me a short story.")).toBe(expected);
   }
   expect(llama.computeThreads()).toBeWithin(1, CORES + 1);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LlamaError, type SamplerConfig } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
-import { answer, decode, generate, library, load, prefill, question, sampler } from "./harness.ts";
+import { answer, decode, generate, library, load, prefill, question, sampler, clear } from "./harness.ts";
 
 // Other processes may use the cores.
 setDefaultTimeout(60_000);
@@ -22,7 +22,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
 
   /** Runs one request alone on an empty cache. */
   const alone = (content: string, changes: Partial<SamplerConfig>, count = 16) => {
-    llama.kvClear();
+    clear(llama);
     const slot = sampler(llama, changes);
     const [tokens = []] = generate(llama, [{ sequence: 0, tokens: question(llama, content), sampler: slot }], count);
     llama.freeSampler(slot);
@@ -31,7 +31,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
 
   /** Runs requests together, in sequences 0, 1, 2 … */
   const together = (requests: readonly [string, Partial<SamplerConfig>][], count = 16) => {
-    llama.kvClear();
+    clear(llama);
     const streams = requests.map(([content, changes], sequence) => ({
       sequence,
       tokens: question(llama, content),
@@ -72,7 +72,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   test("multi-step decoding gives the same tokens as single steps, and stops where a turn ends", () => {
     const asked = [CAPITAL, STORY].map((content, sequence) => ({ sequence, tokens: question(llama, content) }));
     const expected = [alone(CAPITAL, {}, 24), alone(STORY, {}, 24)];
-    llama.kvClear();
+    clear(llama);
     const samplers = asked.map(() => sampler(llama));
     const first = decode(
       llama,
@@ -100,7 +100,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   test("removing the end of a sequence and computing it again changes nothing", () => {
     const tokens = question(llama, CAPITAL);
     const slot = sampler(llama);
-    llama.kvClear();
+    clear(llama);
     const once = decode(llama, prefill(tokens, 0, slot));
     expect(llama.kvRemove(0, 4, -1)).toBe(true);
     expect(decode(llama, prefill(tokens.subarray(4), 0, slot, 4))).toEqual(once);
@@ -110,7 +110,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   test("a copied prefix need not be computed", () => {
     const tokens = question(llama, CAPITAL);
     const expected = alone(CAPITAL, {}, 3);
-    llama.kvClear();
+    clear(llama);
     const slot = sampler(llama);
     const split = tokens.length - 3;
     decode(llama, prefill(tokens.subarray(0, tokens.length - 1), 1));
@@ -129,7 +129,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     const expected = alone(STORY, {}, 2);
     const story = question(llama, STORY);
     const other = question(llama, CAPITAL);
-    llama.kvClear();
+    clear(llama);
     decode(llama, [...prefill(story.subarray(0, -1), 1), ...prefill(other, 5)]);
     llama.kvMove(1, 5);
     decode(llama, prefill(other, 1));
@@ -145,7 +145,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     const expected = alone(STORY, {}, 2);
     const story = question(llama, STORY);
     const other = question(llama, CAPITAL);
-    llama.kvClear();
+    clear(llama);
     decode(llama, [...prefill(story.subarray(0, -1), 1), ...prefill(other, 2)]);
     const saved = llama.kvSave(2, 0, -1) ?? new Uint8Array();
     llama.kvCopy(1, 0, story.length - 1, story.length - 1);
@@ -161,7 +161,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("a copy replaces the earlier content of its sequence", () => {
-    llama.kvClear();
+    clear(llama);
     decode(llama, [...prefill([20, 21, 22], 0), ...prefill([30, 31, 32, 33], 1)]);
     llama.kvCopy(0, 1, 2, 2);
     expect(decode(llama, prefill([40], 1, undefined, 2))).toEqual([]);
@@ -172,13 +172,13 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
 
   test("a saved sequence continues where it was, even under another id", () => {
     const expected = alone(STORY, {}, 6);
-    llama.kvClear();
+    clear(llama);
     const tokens = question(llama, STORY);
     decode(llama, prefill(tokens.slice(0, -1), 2));
     const whole = [llama.kvSave(2, 0, -1) ?? new Uint8Array()];
     const halves = [llama.kvSave(2, 0, 5), llama.kvSave(2, 5, -1)].filter((part) => part !== undefined);
     expect(halves.length).toBe(layout === "unified" ? 2 : 0);
-    llama.kvClear();
+    clear(llama);
     const saved = layout === "unified" ? halves : whole;
     expect(llama.kvRestore(1, saved)).toBe(true);
     const slot = sampler(llama);
@@ -191,7 +191,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("with a full cache the batch is refused, and the cache stays as it was", () => {
-    llama.kvClear();
+    clear(llama);
     const room = llama.model().contextPerSequence;
     for (let at = 0; at < room; at += 512) {
       const rows = prefill(new Int32Array(Math.min(512, room - at)).fill(50), 0, undefined, at);
@@ -200,7 +200,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(decode(llama, prefill([50], 0, undefined, room))).toBe("no-capacity");
     expect(llama.kvRemove(0, room - 1, -1)).toBe(true);
     expect(decode(llama, prefill([50], 0, undefined, room - 1))).toEqual([]);
-    llama.kvClear();
+    clear(llama);
     expect(answer(llama, CAPITAL)).toContain("Paris");
   });
 
@@ -209,7 +209,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     ["sampled", { temperature: 0.9, seed: 5 }],
   ] as const)("speculative tokens are verified in one step, and the answer stays the same: %s", (_name, changes) => {
     const expected = alone(STORY, changes, 8);
-    llama.kvClear();
+    clear(llama);
     const slot = sampler(llama, changes);
     const tokens = question(llama, STORY);
     const [first] = decode(llama, prefill(tokens, 0, slot)) as number[];
@@ -225,7 +225,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 
   test("invalid batches are refused before they reach llama.cpp", () => {
-    llama.kvClear();
+    clear(llama);
     const slot = sampler(llama);
     const row = { token: 50, position: 0, sequence: 0 };
     const { vocabulary, batch } = llama.model();
@@ -256,7 +256,7 @@ test("rows that are sampled by parallel threads get the same tokens as alone", a
   try {
     const tokens = question(llama, STORY);
     const run = (seeds: readonly number[]) => {
-      llama.kvClear();
+      clear(llama);
       const streams = seeds.map((seed, sequence) => ({
         sequence,
         tokens,

@@ -6,7 +6,7 @@ import { LlamaError, type DraftJob } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
-import { generate, library, load, MODEL, question, sampler } from "./harness.ts";
+import { generate, library, load, MODEL, question, sampler, clear } from "./harness.ts";
 
 // Other processes may use the cores.
 setDefaultTimeout(30_000);
@@ -23,7 +23,7 @@ afterEach(() => llama.unload());
 
 /** Returns the model's own output at temperature 0. */
 function said(content: string, count: number): number[] {
-  llama.kvClear();
+  clear(llama);
   const slot = sampler(llama);
   const [tokens = []] = generate(llama, [{ sequence: 0, tokens: question(llama, content), sampler: slot }], count);
   llama.freeSampler(slot);

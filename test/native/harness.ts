@@ -167,6 +167,12 @@ export interface Stream {
   readonly sampler: SamplerId;
 }
 
+/** Empties all sequences, and ends a chunk that is paused. */
+export function clear(llama: NativeLlama): void {
+  llama.chunkAbandon();
+  for (let sequence = 0; sequence < llama.model().sequences; sequence++) llama.kvRemove(sequence, 0, -1);
+}
+
 /** Generates `count` tokens for each prompt, all in one batch per step, with the prompts in the first. */
 export function generate(llama: NativeLlama, streams: readonly Stream[], count: number): number[][] {
   const out: number[][] = streams.map(() => []);
@@ -185,7 +191,7 @@ export function generate(llama: NativeLlama, streams: readonly Stream[], count: 
 
 /** Returns the greedy answer to a question on an empty cache, up to the end token. */
 export function answer(llama: NativeLlama, content: string, count = 40): string {
-  llama.kvClear();
+  clear(llama);
   const slot = sampler(llama);
   const [tokens = []] = generate(llama, [{ sequence: 0, tokens: question(llama, content), sampler: slot }], count);
   llama.freeSampler(slot);

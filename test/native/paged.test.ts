@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { SamplerId } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
-import { chunkBegin, decode, library, load, prefill, sampler } from "./harness.ts";
+import { chunkBegin, decode, library, load, prefill, sampler, clear } from "./harness.ts";
 
 // Other processes may have the cores.
 setDefaultTimeout(30_000);
@@ -133,7 +133,7 @@ test("sequences that share a prefix write on, and over it, without changing each
   for (const [sequence, tokens] of held.entries()) {
     const before = likely[sequence];
     if (!before) continue;
-    llama.kvClear();
+    clear(llama);
     decode(llama, prefill(tokens.slice(0, -1), 0));
     const alone = [...next(0, tokens)].filter(([token]) => before.has(token));
     expect(alone.length).toBeGreaterThan(0);
@@ -153,7 +153,7 @@ test("groups of the same shape are computed one after the other, each in its own
     prefill((prompts[sequence] ?? []).slice(from), sequence, slot, from);
   const alone = prompts.map((_, sequence) => decode(llama, ofPrompt(sequence, 0, slots[0])));
   expect(new Set(alone.map(String)).size).toBeGreaterThan(2);
-  llama.kvClear();
+  clear(llama);
   for (const first of [0, 2]) {
     decode(llama, prefill((prompts[first] ?? []).slice(0, 100), first));
     llama.kvCopy(first, first + 1, 100, 100);

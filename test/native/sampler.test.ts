@@ -13,6 +13,7 @@ import {
   sampler,
   textOf,
   tokenize,
+  clear,
 } from "./harness.ts";
 
 let llama: NativeLlama;
@@ -27,7 +28,7 @@ const CAPITAL = "What is the capital of France?";
 
 /** Returns the first token of an answer with its log probabilities. */
 function first(content: string, changes: Partial<SamplerConfig>) {
-  llama.kvClear();
+  clear(llama);
   const slot = sampler(llama, changes);
   const [token] = decode(llama, prefill(question(llama, content), 0, slot));
   const logprobs = llama.logprobs(slot);
@@ -71,7 +72,7 @@ describe("log probabilities", () => {
 
 describe("settings", () => {
   const generated = (changes: Partial<SamplerConfig>, content = "Repeat: yes yes yes yes yes", prime = false) => {
-    llama.kvClear();
+    clear(llama);
     const tokens = question(llama, content);
     const slot = sampler(llama, changes, prime ? content : "");
     const [out = []] = generate(llama, [{ sequence: 0, tokens, sampler: slot }], 24);
@@ -120,7 +121,7 @@ describe("a minimum length with tools on offer", () => {
   const WEATHER = "What is the weather in Paris?";
   /** Returns the answer up to its end token. */
   const answered = (content: string, changes: Partial<SamplerConfig>, more: Partial<ChatPrompt> = {}) => {
-    llama.kvClear();
+    clear(llama);
     const config = { ...SAMPLER_DEFAULTS, temperature: 0, seed: 1, ...changes };
     const request = chat([{ role: "user", content }], { tools, sampler: config, ...more });
     const { tokens, sampler: slot } = prompt(llama, request);

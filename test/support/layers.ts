@@ -94,7 +94,7 @@ export const layers: Layers = {
   "src/engine/worker/child": ["src/engine/process", "src/engine/worker/protocol.ts", "src/domain", "ffi"],
   "src/engine/gpus/child": ["src/engine/process", "src/engine/gpus/protocol.ts", "src/domain", "ffi"],
   "src/engine/image/child": ["src/engine/process", "src/engine/image/protocol.ts", "src/media", "src/domain", "ffi"],
-  "src/gateway": ["src/domain", "src/text", "src/telemetry", "src/engine/text/port.ts"],
+  "src/gateway": ["src/domain", "src/text", "src/telemetry", "src/engine/text/port.ts", "src/audio/decode/format.ts"],
   "src/model": ["src/domain"],
   "src/store": ["src/domain"],
   "src/telemetry": ["src/domain"],

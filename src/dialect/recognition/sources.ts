@@ -5,6 +5,7 @@ import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { FileSource } from "../../domain/file-source.ts";
 import { isObject, type JsonObject } from "../../domain/json.ts";
+import { LONGEST_URL, urlScheme } from "../../domain/media.ts";
 
 export interface NamedSource {
   readonly source: FileSource;
@@ -14,8 +15,6 @@ export interface NamedSource {
 }
 
 const MOST_IMAGES = 32;
-/** Limit of all URLs except data: URLs. */
-const LONGEST_URL = 8192;
 
 /** Throws SvcError when there are no sources, several kinds of them, or URLs that svc does not read. */
 export function decodeSources({ file, data, filename, image_url, messages }: RecognitionRequest): NamedSource[] {
@@ -41,7 +40,7 @@ export function refuseSeveral(sources: object, path = ""): void {
 
 /** Returns the source for a client's URL: a data: URL or a path. Throws SvcError about other URLs. */
 export function urlSource(url: string, field: string): FileSource {
-  const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();
+  const scheme = urlScheme(url);
   if (scheme === "data") return { kind: "data", data: url, field };
   if ((scheme === undefined || scheme === "file") && url.length <= LONGEST_URL)
     return { kind: "path", path: url, field };

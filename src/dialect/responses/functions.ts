@@ -20,7 +20,7 @@ interface ClientTool {
 export type ClientTools = ReadonlyMap<string, ClientTool>;
 
 /** A function as the model knows it, with its flat name, and the client's tool that it stands for. */
-export interface ClientFunction extends ToolDefinition {
+interface ClientFunction extends ToolDefinition {
   readonly client: ClientTool;
 }
 

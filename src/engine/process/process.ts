@@ -24,7 +24,7 @@ export interface EngineExit {
 }
 
 /** How an engine process is started. */
-export interface EngineStart {
+interface EngineStart {
   /** Program and arguments that run this binary as an engine. */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;

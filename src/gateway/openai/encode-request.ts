@@ -1,5 +1,6 @@
 // Converts a generation to the body of a chat or text completion, as the server takes it.
 
+import { SOUND_FORMATS, soundFormat, tagBytes } from "../../audio/decode/format.ts";
 import type { ChatMessage, Constraint, ContentPart, GenerateRequest, Tool } from "../../domain/generate.ts";
 import { fieldError } from "../../domain/errors.ts";
 import { own } from "../../domain/own.ts";
@@ -93,10 +94,10 @@ function encodePart(part: ContentPart) {
   if (source.kind === "image") {
     return { type: "image_url", image_url: { url: carriedUrl(source.url, part.param), detail: source.detail } };
   }
-  const [head = "", subtype = "wav"] = AUDIO_HEAD.exec(source.data.slice(0, LONGEST_HEAD)) ?? [];
-  const name = subtype.toLowerCase();
-  const { format = own(FORMATS, name) ?? name } = source;
-  return { type: "input_audio", input_audio: { data: source.data.slice(head.length), format } };
+  const [head = "", subtype] = AUDIO_HEAD.exec(source.data.slice(0, LONGEST_HEAD)) ?? [];
+  const data = source.data.slice(head.length);
+  const { format = formatNamed(subtype) ?? formatOf(data, part.param) } = source;
+  return { type: "input_audio", input_audio: { data, format } };
 }
 
 /** The beginning of a data URL, which svc also takes for sound; with the subtype. */
@@ -104,6 +105,20 @@ const AUDIO_HEAD = /^data:(?:audio\/(?:x-pn-|x-|vnd\.)?([\w-]+))?[^,]*;\s*base64
 const LONGEST_HEAD = 1000;
 /** Subtypes that have another name as formats. */
 const FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", wave: "wav" };
+
+function formatNamed(subtype?: string): string | undefined {
+  const name = subtype?.toLowerCase();
+  return name && (own(FORMATS, name) ?? name);
+}
+
+/** Returns the format of base64, by its first bytes. Throws SvcError for its field. */
+function formatOf(data: string, param: string): string {
+  const bytes = Buffer.from(data.slice(0, LONGEST_HEAD), "base64");
+  const tag = tagBytes(bytes);
+  const format = soundFormat(bytes.subarray(tag), tag > 0);
+  if (format) return format;
+  throw fieldError("invalid_value", param, `must be ${SOUND_FORMATS}, unless 'format' names its format`);
+}
 
 /** Returns a URL that holds its image: files exist only on this machine, and a server must not fetch for clients. */
 function carriedUrl(url: string, param: string): string {

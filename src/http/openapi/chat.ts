@@ -64,8 +64,8 @@ scale the longer side down to 512, 1024 and 2048 pixels; original means high. UR
 with --media-fetch-private to loopback and private ones, but never to link-local and metadata addresses. An image that
 cannot be fetched within 10 s and 3 redirects is a 400 \`invalid_value\`, which does not give the cause. input_audio
 takes every format of POST /v1/audio/transcriptions in base64, at most 25 MB each and 30 minutes together; format and
-language are ignored, except that models of upstreams get format (default: that of a data URL, otherwise wav). A request
-may have at most 32 images and sounds.
+language are ignored, except that models of upstreams get format (default: that of a data URL, or else of the content). A
+request may have at most 32 images and sounds.
 
 **Sound for models without audio input.** On a server with --transcribe-input, the transcription model transcribes
 input_audio to such a model, and the text replaces the sound in the prompt. It may have up to --max-audio-mb and

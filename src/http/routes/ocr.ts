@@ -5,7 +5,7 @@ import { OcrRequest, OcrResponse } from "../../contract/ocr.ts";
 import { decodeOcr, type OcrCall } from "../../dialect/ocr/decode.ts";
 import { encodeOcr } from "../../dialect/ocr/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { RecognizedPage } from "../../domain/recognition.ts";
+import { MOST_PAGES, type RecognizedPage } from "../../domain/recognition.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { fewerPages, type HeldAnswer } from "../../service/held-answer.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
@@ -16,7 +16,6 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
 
-const MOST_PAGES = 1000;
 const NO_FORMS = "Content-Type must be application/json; got multipart/form-data. POST /v1/vision/ocr takes forms.";
 
 /** Converts documents to Markdown, with a Mistral-compatible API. */

@@ -1,7 +1,7 @@
 // The interface through which a batch has its lines answered: by the batch's endpoint, in the background.
 
 /** The origin of a line's request. */
-export interface LineOrigin {
+interface LineOrigin {
   readonly id: string;
   /** Id of the batch. */
   readonly client: string;

@@ -106,7 +106,7 @@ describe("one recording", () => {
     whisper.tell(1, [" Grble"], { avgLogprob: -1.2 });
     await settle();
     expect(textOf(key)).toEqual([]);
-    expect([whisper.open, whisper.submitted[1]?.options.audioContext]).toEqual([[2], 0]);
+    expect([whisper.open, whisper.submitted[1]?.options.audioContext]).toEqual([[2], undefined]);
     whisper.tell(2, [" Hello"]);
     await settle();
     expect(textOf(key)).toEqual([" Hello"]);
@@ -117,7 +117,7 @@ describe("one recording", () => {
     const key = await submit("5");
     whisper.tell(1, []);
     await settle();
-    expect([whisper.open, whisper.submitted[1]?.options.audioContext]).toEqual([[2], 0]);
+    expect([whisper.open, whisper.submitted[1]?.options.audioContext]).toEqual([[2], undefined]);
     whisper.tell(2, [" Hello"]);
     await settle();
     expect([textOf(key), endOf(key)]).toMatchObject([[" Hello"], { type: "result" }]);

@@ -2,7 +2,7 @@
 
 import type { ChatPrompt } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
-import { chat, decode, prefill, prompt } from "../harness.ts";
+import { chat, decode, prefill, prompt, clear } from "../harness.ts";
 import { add, answerOf, type Told } from "./robustness.ts";
 
 /** Parameters that a grammar can hardly express or not at all; the rest of the schema is still enforced. */
@@ -102,7 +102,7 @@ export function generateAnswer(llama: NativeLlama, request: ChatPrompt, limit: n
   if (sampler === undefined) throw new Error("no sampler was made");
   const answer = answerOf(llama, request, result);
   const told: Told = { reasoning: "", content: "", calls: [] };
-  llama.kvClear();
+  clear(llama);
   let ended = false;
   let rows = prefill(tokens, 0, sampler);
   for (let count = 0; count < limit && !ended; count++) {

@@ -206,7 +206,7 @@ export class RecordingWork {
     if (part.isShortened && !isAcceptable(segments)) {
       this.whisper.release(job);
       part.isShortened = false;
-      part.job = this.submit(part.stretch, threads, 0);
+      part.job = this.submit(part.stretch, threads);
       return { segments: [], next: part.job };
     }
     part.reported += segments.length;
@@ -260,15 +260,15 @@ export class RecordingWork {
     return Math.min(longest, even + UNEVEN);
   }
 
-  private submit(stretch: Stretch, threads: number, audioContext: number): WhisperJob {
+  /** `audioContext`: how many positions the encoder has; by default, all of the model. */
+  private submit(stretch: Stretch, threads: number, audioContext?: number): WhisperJob {
     const { translate, prompt = "", temperature, words } = this.job.work;
     return this.whisper.submit(stretch.samples, {
       translate,
       prompt,
       temperature,
       wordTimes: words,
-      audioContext,
-      leastAudioContext: LEAST_POSITIONS,
+      ...(audioContext !== undefined && { audioContext, leastAudioContext: LEAST_POSITIONS }),
       threads,
       ...(this.language !== undefined && { language: this.language }),
     });
