@@ -49,10 +49,41 @@ export function partChecker<S extends TSchema>(schema: S): (value: unknown, at: 
   return (value, at) => {
     compiled ??= TypeCompiler.Compile(schema);
     if (compiled.Check(value)) return value;
-    const first = compiled.Errors(value).First();
-    if (!first) throw new SvcError("invalid_value", "The request body is not valid.");
-    throw violation(innermost(first), at);
+    const error = errorInLongList(compiled, schema, value) ?? firstError(compiled, value);
+    if (!error) throw new SvcError("invalid_value", "The request body is not valid.");
+    throw violation(error, at);
   };
+}
+
+function firstError(compiled: TypeCheck<TSchema>, value: unknown): ValueError | undefined {
+  const first = compiled.Errors(value).First();
+  return first && innermost(first);
+}
+
+/** Items from which on a list is searched for its first wrong item. */
+const LONG_LIST = 1000;
+
+/**
+ * Returns the error of the first wrong item of a long list, if there is one. Collecting errors takes 50 times as long as
+ * checks, so checks of halves of the list find the item.
+ */
+function errorInLongList(compiled: TypeCheck<TSchema>, schema: TSchema, value: unknown): ValueError | undefined {
+  if (!isObject(value)) return undefined;
+  for (const [name, { type }] of Object.entries<TSchema>(schema["properties"] ?? {})) {
+    const list = value[name];
+    if (type !== "array" || !Array.isArray(list) || list.length < LONG_LIST) continue;
+    const part = (from: number, to: number) => ({ ...value, [name]: list.slice(from, to) });
+    let [from, to] = [0, list.length];
+    while (to - from > 1) {
+      const middle = (from + to) >> 1;
+      if (compiled.Check(part(from, middle))) from = middle;
+      else to = middle;
+    }
+    const error = firstError(compiled, part(from, to));
+    const path = `/${name}/0`;
+    if (error?.path.startsWith(path)) return { ...error, path: `/${name}/${from}${error.path.slice(path.length)}` };
+  }
+  return undefined;
 }
 
 /** Returns the error of the alternative nearest to the value, the first of several: the union's own has no reason. */

@@ -36,10 +36,18 @@ export class ByteAccount {
 
   constructor(private readonly take: (bytes: number) => void) {}
 
-  /** Sets the bytes held to `bytes`. Throws SvcError `server_busy` when all accounts together would hold too many. */
+  /**
+   * Sets the bytes held to `bytes`. Throws SvcError `server_busy` when all accounts together would hold too many; then
+   * this one holds nothing at once, so that others that ask in the same moment are not refused as well.
+   */
   hold(bytes: number): void {
-    this.take(counted(bytes) - counted(this.held));
-    this.held = bytes;
+    try {
+      this.take(counted(bytes) - counted(this.held));
+      this.held = bytes;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** Adds `bytes` to the bytes held. Throws SvcError `server_busy` like `hold`. */

@@ -14,7 +14,7 @@ export const LEAST_BYTES = 16 * 1024;
 /** Minimum size of every piece but the last, because each piece costs memory and time whatever its size. */
 const PIECE_BYTES = 8 * 1024;
 /** Up to this size, setting up Bun's body stream takes longer than reading the body, which is then one piece. */
-const SMALL_BYTES = 64 * 1024;
+export const SMALL_BYTES = 64 * 1024;
 
 /** Throws SvcError `unsupported_media_type` when a body is compressed. */
 export function checkEncoding({ headers }: Request): void {

@@ -6,7 +6,8 @@ import { SvcError } from "../domain/errors.ts";
 import { JsonBounds, VALUE_BYTES } from "../domain/json-bounds.ts";
 import { parseJson } from "../domain/json-pieces.ts";
 import { nextTurn } from "../domain/next-turn.ts";
-import { bodyChunks, checkEncoding } from "./body-chunks.ts";
+import { TurnLimit } from "../domain/turn-limit.ts";
+import { bodyChunks, checkEncoding, SMALL_BYTES } from "./body-chunks.ts";
 
 const MB = 1024 * 1024;
 
@@ -20,6 +21,9 @@ const LARGE_BYTES = 4 * MB;
 /** Largest request body in bytes, by kind of route; `small`: of routes that take a few fields and at most one text. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: 8 * MB, small: MB } as const;
 
+/** Bytes of all large bodies to check per turn of the event loop: a few milliseconds of work. */
+const CHECKED_IN_A_TURN = MB;
+
 /** The budget for parsed bodies of running requests, as a multiple of the budget for bodies that are being read. */
 const KEPT_SHARE = 1.5;
 
@@ -28,6 +32,7 @@ const memory = (size: number, { values }: JsonBounds): number => size + VALUE_BY
 
 /** Reads JSON bodies of requests within one budget, and accounts for their memory until the requests end. */
 export class JsonBodies {
+  private readonly arrivals = new TurnLimit(CHECKED_IN_A_TURN);
   private lastTurn: Promise<void> = Promise.resolve();
   /** Budget for the bodies of running requests: there may be many, and while they wait their bodies take memory. */
   private readonly kept: ByteBudget;
@@ -54,7 +59,7 @@ export class JsonBodies {
     const bounds = new JsonBounds();
     let size = 0;
     try {
-      const chunks = await readChunks(request, ceiling, bounds, (bytes) => account.hold(bytes));
+      const chunks = await this.receive(request, ceiling, bounds, account);
       size = chunks.reduce((sum, { length }) => sum + length, 0);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
       this.keep(request, memory(size, bounds));
@@ -70,6 +75,33 @@ export class JsonBodies {
     }
   }
 
+  /**
+   * Returns the bytes of the body, once they are checked. Ten connections may bring 50 MB in one turn of the event loop,
+   * which takes 100 ms. Bun stops reading from a connection whose bytes wait here.
+   */
+  private async receive(
+    request: Request,
+    ceiling: number,
+    bounds: JsonBounds,
+    account: ByteAccount,
+  ): Promise<Uint8Array[]> {
+    const stated = request.headers.get("content-length");
+    if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of bodyChunks(request)) {
+      size += chunk.length;
+      if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
+      account.hold(size);
+      const turn = size > SMALL_BYTES ? this.arrivals.enter(chunk.length) : undefined;
+      if (turn) await turn;
+      const excess = bounds.push(chunk);
+      if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+      chunks.push(chunk);
+    }
+    return chunks;
+  }
+
   private keep(request: Request, bytes: number): void {
     const account = this.kept.open();
     account.hold(bytes);
@@ -80,31 +112,6 @@ export class JsonBodies {
   private turn(): Promise<void> {
     return (this.lastTurn = this.lastTurn.then(nextTurn));
   }
-}
-
-/**
- * Returns the bytes of the body; `hold` receives their number as they arrive. They are not parsed meanwhile: when the
- * reader of a body is slow, Bun stops reading it, and may not continue with the connection's next request.
- */
-async function readChunks(
-  request: Request,
-  ceiling: number,
-  bounds: JsonBounds,
-  hold: (size: number) => void,
-): Promise<Uint8Array[]> {
-  const stated = request.headers.get("content-length");
-  if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bodyChunks(request)) {
-    size += chunk.length;
-    if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-    hold(size);
-    const excess = bounds.push(chunk);
-    if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
-    chunks.push(chunk);
-  }
-  return chunks;
 }
 
 const invalid = (what: string, size: number): SvcError =>

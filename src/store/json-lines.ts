@@ -7,8 +7,11 @@ import { TurnLimit } from "../domain/turn-limit.ts";
 export interface Line {
   /** Line number, from 1; empty lines count. */
   readonly number: number;
-  /** The line without its newline; valid until the next line is requested. Absent if it is longer than is kept. */
-  readonly bytes?: Uint8Array;
+  /**
+   * The line without its newline, in pieces, and in one if it is short: joining 90 MB takes 60 ms. Valid until the next
+   * line is requested. Absent if the line is longer than is kept.
+   */
+  readonly pieces?: readonly Uint8Array[];
   /** Number of these bytes. */
   readonly length: number;
   /** Bytes from the start of the text to the end of the line, including its newline. */
@@ -66,13 +69,16 @@ export class LineCutter {
   }
 
   private take(terminated: boolean): Line {
-    const { length, longest, parts } = this;
-    const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
-    parts.length = this.length = 0;
+    const { length, longest } = this;
+    const parts = this.parts.splice(0);
+    this.length = 0;
     this.number++;
     this.end += length + Number(terminated);
     const line = { number: this.number, length, end: this.end, terminated };
-    return length > longest ? line : { ...line, bytes: this.number === 1 ? withoutMark(bytes) : bytes };
+    if (length > longest) return line;
+    const pieces = parts.length > 1 && length <= SHORT ? [Buffer.concat(parts)] : parts;
+    if (this.number === 1 && pieces[0]) pieces[0] = withoutMark(pieces[0]);
+    return { ...line, pieces };
   }
 }
 
@@ -103,11 +109,13 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>, longest?: numb
 }
 
 /** Returns whether a line has only white space, and not a megabyte of it. */
-export const isBlank = ({ bytes, length }: Line): boolean =>
-  length <= SHORT && bytes?.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09) === true;
+export const isBlank = ({ pieces, length }: Line): boolean =>
+  length <= SHORT && pieces?.every((piece) => piece.every(isSpace)) === true;
+
+const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0d || byte === 0x09;
 
 /** Parses a line within JSON's limits. Throws TypeError about invalid UTF-8, SyntaxError about invalid JSON. */
-export const parseLine = (bytes: Uint8Array): Promise<unknown> => parseJson([bytes]);
+export const parseLine = (pieces: readonly Uint8Array[]): Promise<unknown> => parseJson([...pieces]);
 
 /** Returns whether an error of `parseLine` is about the line, rather than about reading it. */
 export const isBadJson = (error: unknown): boolean => error instanceof SyntaxError || error instanceof TypeError;
@@ -129,7 +137,7 @@ export class LinesFile {
    * `use` throw, or the signal's reason.
    */
   async read<T>(line: Line, signal: AbortSignal, use: (value: unknown) => T | Promise<T>): Promise<T> {
-    if (line.bytes) return use(await parseLine(line.bytes));
+    if (line.pieces) return use(await parseLine(line.pieces));
     const { length, end, terminated, number } = line;
     const stop = end - Number(terminated);
     return this.memory
@@ -137,7 +145,7 @@ export class LinesFile {
         const bytes = await Bun.file(this.path)
           .slice(stop - length, stop)
           .bytes();
-        return use(await parseLine(number === 1 ? withoutMark(bytes) : bytes));
+        return use(await parseLine([number === 1 ? withoutMark(bytes) : bytes]));
       })
       .finally(() => Bun.gc(false));
   }

@@ -4,6 +4,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { nextTurn } from "../../src/domain/next-turn.ts";
 
 const WORK_MS = 100;
 const aborted: string[] = [];
@@ -71,4 +72,30 @@ test("a body that is not read stays with the client, however long it may be", as
   socket.destroy();
   waiting.resolve(new Response());
   await busy.stop(true);
+});
+
+test("a connection continues after a body that is read slowly, to its end or not", async () => {
+  const size = 4 * 2 ** 20;
+  const slow = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      let read = 0;
+      for await (const chunk of request.body ?? []) {
+        await nextTurn();
+        read += chunk.length;
+        if (read >= Number(request.headers.get("x-most"))) break;
+      }
+      return new Response(`read ${read >= size ? "all" : "a part"}.`);
+    },
+  });
+  const socket = connect({ port: slow.port ?? 0, host: "127.0.0.1" });
+  for (const most of [size, 2 ** 20, size, 2 ** 20, size]) {
+    socket.write(`POST / HTTP/1.1\r\nHost: svc\r\nX-Most: ${most}\r\nContent-Length: ${size}\r\n\r\n`);
+    socket.write(Buffer.alloc(size));
+    const [answer] = await once(socket, "data");
+    expect(String(answer)).toContain(most === size ? "read all." : "read a part.");
+  }
+  socket.destroy();
+  await slow.stop(true);
 });

@@ -3,6 +3,7 @@ import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { ByteBudget } from "../../src/domain/byte-budget.ts";
+import { nextTurn } from "../../src/domain/next-turn.ts";
 import { bodyCeilings, JsonBodies } from "../../src/http/json-body.ts";
 import { until } from "../support/until.ts";
 import { messages, serve } from "./harness.ts";
@@ -10,10 +11,36 @@ import { RawClient } from "./raw.ts";
 
 setDefaultTimeout(30_000);
 
+const MB = 1024 * 1024;
 const path = "/v1/chat/completions";
 const never = new Promise<void>(() => {});
 const readJson = (request: Request, ceiling: number) => new JsonBodies(new ByteBudget()).read(request, ceiling);
 const checkError = checker(ErrorEnvelope);
+
+test("bodies that arrive at once are checked in many turns of the event loop", async () => {
+  const bodies = new JsonBodies(new ByteBudget());
+  const bytes = Buffer.concat([Buffer.from('{"x":"'), Buffer.alloc(10 * MB, "a"), Buffer.from(`"${"[".repeat(200)}`)]);
+  const arriving = () => {
+    let at = 0;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (at >= bytes.length) return controller.close();
+        controller.enqueue(bytes.subarray(at, (at += 64 * 1024)));
+      },
+    });
+    return new Request("http://localhost/", { method: "POST", body });
+  };
+  let [turns, isOver] = [0, false];
+  const counting = (async () => {
+    for (; !isOver; turns++) await nextTurn();
+  })();
+  const checks = [arriving(), arriving()].map((request) => bodies.read(request, bodyCeilings.generation));
+  const outcomes = await Promise.allSettled(checks);
+  isOver = true;
+  await counting;
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(turns).toBeGreaterThan(15);
+});
 
 describe("the limit of a body's size", () => {
   test.each([path, "/v1/batch/completions", "/v1/completions", "/v1/messages", "/v1/responses"])(

@@ -88,7 +88,8 @@ describe("lines", () => {
       const lines: object[] = [];
       // The bytes of a line are valid until the next line is read.
       for await (const line of linesOf(chunksOf(bytes, size))) {
-        lines.push({ ...line, bytes: Buffer.from(line.bytes ?? []).toString() });
+        const { pieces = [], ...others } = line;
+        lines.push({ ...others, bytes: Buffer.concat(pieces).toString() });
       }
       return lines;
     };
@@ -104,6 +105,13 @@ describe("lines", () => {
   });
 });
 
+test("a line of more than a megabyte stays in pieces", async () => {
+  const bytes = Buffer.from("\ufeff" + "x".repeat(3 * 2 ** 20));
+  for await (const { pieces = [] } of linesOf(chunksOf(bytes, 2 ** 20))) {
+    expect(pieces.map(({ length }) => length)).toEqual([2 ** 20 - 3, 2 ** 20, 2 ** 20, 3]);
+  }
+});
+
 describe("long lines of a file", () => {
   const MB = 2 ** 20;
   const { signal } = new AbortController();
@@ -116,7 +124,7 @@ describe("long lines of a file", () => {
     const found: unknown[] = [];
     for await (const line of file.lines()) {
       const name = await file.read(line, signal, (value) => (value as { name: string }).name);
-      found.push([line.number, line.bytes === undefined, isBlank(line), name]);
+      found.push([line.number, line.pieces === undefined, isBlank(line), name]);
     }
     expect(found).toEqual([
       [1, true, false, "first"],

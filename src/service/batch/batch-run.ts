@@ -243,7 +243,7 @@ export class BatchRun {
       if (isBlank(line)) continue;
       const read = <T>(use: (input: InputLine) => T | Promise<T>): Promise<T> =>
         this.input.read(line, signal, (value) => use(decodeInputLine(value, endpoint)));
-      const short = line.bytes && (await read((input) => input));
+      const short = line.pieces && (await read((input) => input));
       const customId = short?.customId ?? (await read((input) => input.customId));
       if (tally.has(customId)) continue;
       yield { customId, withBody: (use) => (short ? use(short.body) : read(({ body }) => use(body))) };

@@ -126,19 +126,19 @@ class CheckedLines {
 
   private async see(line: Line): Promise<void> {
     await this.turns.enter(line);
-    const { number, bytes, length } = line;
+    const { number, pieces, length } = line;
     if (number > BLANK_SHARE * this.most) {
       const most = `${BLANK_SHARE * this.most} lines, blank ones included`;
       throw refuse("invalid_value", `The file has more than ${most}; --max-batch-lines is ${this.most}.`);
     }
-    if (isBlank(line) || !bytes) return;
+    if (isBlank(line) || !pieces) return;
     if (++this.count > this.most) {
       throw refuse("invalid_value", `The file has more than ${this.most} lines, the limit set by --max-batch-lines.`);
     }
     const size = `${length} bytes received`;
     let value: unknown;
     try {
-      value = await parseLine(bytes);
+      value = await parseLine(pieces);
     } catch (error) {
       const what = error instanceof SyntaxError ? "valid JSON" : "valid UTF-8";
       throw refuse("invalid_json", `Line ${number} of the file is not ${what} (${size}).`);
