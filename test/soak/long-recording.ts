@@ -1,5 +1,5 @@
 // `bun test/soak/long-recording.ts [--minutes 120] [--threads 2]`: one request with a recording of hours. Does memory stay
-// level, front and engine, and is all of it transcribed? Prints a line per minute and ends with 1 on failure.
+// level, front and engine, and is all of it transcribed? Prints the result at the end, and ends with 1 on failure.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
