@@ -7,6 +7,8 @@ import { ModelFileError, readGguf, type Gguf, type MetadataValue } from "./gguf.
 
 /** Limits the memory that a corrupt count can cost; llama.cpp's own limit is lower. */
 const MOST_LAYERS = 10_000;
+/** Larger than the vectors of any model. */
+const MOST_EMBEDDING = 2 ** 20;
 
 export interface ModelFile {
   /** The file to load; for a model in several files, the first. */
@@ -95,6 +97,9 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
   const layers = facts.count("block_count");
   if (layers > MOST_LAYERS) throw new ModelFileError(`${name} is corrupt: it claims to have ${layers} layers.`);
   const embedding = facts.count("embedding_length");
+  if (embedding > MOST_EMBEDDING) {
+    throw new ModelFileError(`${name} is corrupt: it claims to have vectors of ${embedding} numbers.`);
+  }
   const heads = facts.perLayer("attention.head_count", layers, 0);
   const headLength = Math.floor(embedding / Math.max(1, ...heads));
   const pooling = Number(header.metadata.get(`${architecture}.pooling_type`) ?? 0);

@@ -151,6 +151,9 @@ describe("a damaged file", () => {
       expect(refusal(write("long.gguf", bytes))).toContain("incomplete or corrupt header");
     }
     expect(refused(withMetadata({ "llama.block_count": { u32: 4_000_000_000 } }))).toContain("4000000000 layers");
+    expect(refused(withMetadata({ "llama.embedding_length": { u32: 2 ** 31 } }))).toContain(
+      "vectors of 2147483648 numbers",
+    );
     expect(refused(withMetadata({ "general.alignment": { u32: 0 } }))).toContain("impossible alignment");
   });
 
