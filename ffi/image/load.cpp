@@ -87,6 +87,16 @@ Files read_files(const Json & config) {
     return files;
 }
 
+// All files by name, because the library does not say which of them it cannot use.
+std::string all_of(const Json & config) {
+    std::string names = config.at("path");
+    for (const std::string encoder : config.at("textEncoders")) names += ", " + encoder;
+    for (const char * decoder : {"vae", "taesd"}) {
+        if (config.contains(decoder)) names += ", " + config.at(decoder).get<std::string>();
+    }
+    return names;
+}
+
 const char * given(const std::string & path) { return path.empty() ? nullptr : path.c_str(); }
 
 void load(const Json & config) {
@@ -126,8 +136,10 @@ void load(const Json & config) {
     // Adapters that were merged into the weights would leave traces: the same request would then give different pixels.
     params.lora_apply_mode = LORA_APPLY_AT_RUNTIME;
     forget_complaint();
+    // It reads all files again: an error is no longer about the last one.
+    open_file(config.at("path"));
     state.context = new_sd_ctx(&params);
-    if (!state.context) throw std::runtime_error(with_complaint("stable-diffusion.cpp cannot load " + config.at("path").get<std::string>()));
+    if (!state.context) throw std::runtime_error(with_complaint("stable-diffusion.cpp cannot load " + all_of(config)));
     state.traits = traits_of(state.context);
     if (!state.traits.draws) throw std::runtime_error("models of the family " + state.traits.family + " draw no images");
     if (!read_weights(state.context)) throw std::runtime_error(with_complaint("the weights cannot be loaded"));
