@@ -43,6 +43,18 @@ test("where nothing states its format, the sound itself does", async () => {
   await expect(forwarded([{ data: "AAAA" }])).rejects.toThrow("messages.0.content.0' must be WAV, MP3");
 });
 
+test("the format of sound after a long tag is that of the sound", async () => {
+  const tagged = (bytes: number, sound: string) =>
+    btoa(
+      `ID3\x04\0\0\0\0${String.fromCharCode(bytes >> 7, bytes & 127)}${"\0".repeat(bytes)}${sound}${"\0".repeat(500)}`,
+    );
+  const sounds = ["fLaC", "\xff\xf1", "\xff\xfb"].flatMap((sound) =>
+    [3, 741, 742, 743, 8000, 8001, 8002].map((bytes) => ({ data: tagged(bytes, sound) })),
+  );
+  const formats = (await forwarded(sounds))?.map((sound) => (sound as { format: string }).format);
+  expect(formats).toEqual(["flac", "aac", "mp3"].flatMap((format) => Array.from({ length: 7 }, () => format)));
+});
+
 test.each([
   ["llama.cpp", "wav"],
   ["svc", "flac"],

@@ -111,13 +111,18 @@ function formatNamed(subtype?: string): string | undefined {
   return name && (own(FORMATS, name) ?? name);
 }
 
-/** Returns the format of base64, by its first bytes. Throws SvcError for its field. */
+/** Returns the format of base64, by its first bytes, or those after its tag. Throws SvcError for its field. */
 function formatOf(data: string, param: string): string {
-  const bytes = Buffer.from(data.slice(0, LONGEST_HEAD), "base64");
-  const tag = tagBytes(bytes);
-  const format = soundFormat(bytes.subarray(tag), tag > 0);
+  const tag = tagBytes(headAt(data, 0));
+  const format = soundFormat(headAt(data, tag), tag > 0);
   if (format) return format;
   throw fieldError("invalid_value", param, `must be ${SOUND_FORMATS}, unless 'format' names its format`);
+}
+
+/** Returns some bytes of base64 from this one on; four characters hold three bytes. */
+function headAt(data: string, at: number): Buffer {
+  const start = 4 * Math.floor(at / 3);
+  return Buffer.from(data.slice(start, start + LONGEST_HEAD), "base64").subarray(at % 3);
 }
 
 /** Returns a URL that holds its image: files exist only on this machine, and a server must not fetch for clients. */
