@@ -58,9 +58,12 @@ export class JsonBodies {
     const account = this.budget.open();
     const bounds = new JsonBounds();
     let size = 0;
+    const hold = (bytes: number) => {
+      size = bytes;
+      account.hold(bytes);
+    };
     try {
-      const chunks = await this.receive(request, ceiling, bounds, account);
-      size = chunks.reduce((sum, { length }) => sum + length, 0);
+      const chunks = await this.receive(request, ceiling, bounds, hold);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
       this.keep(request, memory(size, bounds));
       const begins = String.fromCodePoint(chunks[0]?.[0] ?? 0);
@@ -76,14 +79,15 @@ export class JsonBodies {
   }
 
   /**
-   * Returns the bytes of the body, once they are checked. Ten connections may bring 50 MB in one turn of the event loop,
-   * which takes 100 ms. Bun stops reading from a connection whose bytes wait here.
+   * Returns the bytes of the body, once they are checked; `hold` receives their number as they arrive. Ten connections
+   * may bring 50 MB in one turn of the event loop, which takes 100 ms. Bun stops reading from a connection whose bytes
+   * wait here.
    */
   private async receive(
     request: Request,
     ceiling: number,
     bounds: JsonBounds,
-    account: ByteAccount,
+    hold: (size: number) => void,
   ): Promise<Uint8Array[]> {
     const stated = request.headers.get("content-length");
     if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
@@ -92,7 +96,7 @@ export class JsonBodies {
     for await (const chunk of bodyChunks(request)) {
       size += chunk.length;
       if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-      account.hold(size);
+      hold(size);
       const turn = size > SMALL_BYTES ? this.arrivals.enter(chunk.length) : undefined;
       if (turn) await turn;
       const excess = bounds.push(chunk);
