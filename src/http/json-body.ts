@@ -21,7 +21,7 @@ const LARGE_BYTES = 4 * MB;
 /** Largest request body in bytes, by kind of route; `small`: of routes that take a few fields and at most one text. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: 8 * MB, small: MB } as const;
 
-/** Bytes of all large bodies to check per turn of the event loop: a few milliseconds of work. */
+/** Bytes to check at a time, and of all large bodies per turn of the event loop: a few milliseconds of work. */
 const CHECKED_IN_A_TURN = MB;
 
 /** The budget for parsed bodies of running requests, as a multiple of the budget for bodies that are being read. */
@@ -97,10 +97,14 @@ export class JsonBodies {
       size += chunk.length;
       if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
       hold(size);
-      const turn = size > SMALL_BYTES ? this.arrivals.enter(chunk.length) : undefined;
-      if (turn) await turn;
-      const excess = bounds.push(chunk);
-      if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+      // One chunk may have 6 MB.
+      for (let at = 0; at < chunk.length; at += CHECKED_IN_A_TURN) {
+        const piece = chunk.subarray(at, at + CHECKED_IN_A_TURN);
+        const turn = size > SMALL_BYTES ? this.arrivals.enter(piece.length) : undefined;
+        if (turn) await turn;
+        const excess = bounds.push(piece);
+        if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+      }
       chunks.push(chunk);
     }
     return chunks;

@@ -17,7 +17,7 @@ const never = new Promise<void>(() => {});
 const readJson = (request: Request, ceiling: number) => new JsonBodies(new ByteBudget()).read(request, ceiling);
 const checkError = checker(ErrorEnvelope);
 
-test("bodies that arrive at once are checked in many turns of the event loop", async () => {
+test.each([64 * 1024, 6 * MB])("bodies that arrive at once are checked in many turns: %d", async (chunkBytes) => {
   const bodies = new JsonBodies(new ByteBudget());
   const bytes = Buffer.concat([Buffer.from('{"x":"'), Buffer.alloc(10 * MB, "a"), Buffer.from(`"${"[".repeat(200)}`)]);
   const arriving = () => {
@@ -25,7 +25,7 @@ test("bodies that arrive at once are checked in many turns of the event loop", a
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
         if (at >= bytes.length) return controller.close();
-        controller.enqueue(bytes.subarray(at, (at += 64 * 1024)));
+        controller.enqueue(bytes.subarray(at, (at += chunkBytes)));
       },
     });
     return new Request("http://localhost/", { method: "POST", body });
