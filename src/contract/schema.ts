@@ -45,57 +45,74 @@ export function checker<S extends TSchema>(schema: S): (value: unknown) => Stati
 
 /** Returns a check like `checker`, of a part of the body in the field `at`. */
 export function partChecker<S extends TSchema>(schema: S): (value: unknown, at: string) => Static<S> {
-  let compiled: TypeCheck<S> | undefined;
+  const checks = new Checks();
   return (value, at) => {
-    compiled ??= TypeCompiler.Compile(schema);
-    if (compiled.Check(value)) return value;
-    const error = errorInLongList(compiled, schema, value) ?? firstError(compiled, value);
+    if (checks.of(schema).Check(value)) return value as Static<S>;
+    const error = checks.firstError(schema, value);
     if (!error) throw new SvcError("invalid_value", "The request body is not valid.");
     throw violation(error, at);
   };
 }
 
-function firstError(compiled: TypeCheck<TSchema>, value: unknown): ValueError | undefined {
-  const first = compiled.Errors(value).First();
-  return first && innermost(first);
+interface Part {
+  readonly name: string | number;
+  readonly schema: TSchema;
+  readonly value: unknown;
 }
 
-/** Items from which on a list is searched for its first wrong item. */
-const LONG_LIST = 1000;
+/** The compiled checks of a schema and its parts. */
+class Checks {
+  private readonly compiled = new Map<TSchema, TypeCheck<TSchema>>();
 
-/**
- * Returns the error of the first wrong item of a long list, if there is one. Collecting errors takes 50 times as long as
- * checks, so checks of halves of the list find the item.
- */
-function errorInLongList(compiled: TypeCheck<TSchema>, schema: TSchema, value: unknown): ValueError | undefined {
-  if (!isObject(value)) return undefined;
-  for (const [name, { type }] of Object.entries<TSchema>(schema["properties"] ?? {})) {
-    const list = value[name];
-    if (type !== "array" || !Array.isArray(list) || list.length < LONG_LIST) continue;
-    const part = (from: number, to: number) => ({ ...value, [name]: list.slice(from, to) });
-    let [from, to] = [0, list.length];
-    while (to - from > 1) {
-      const middle = (from + to) >> 1;
-      if (compiled.Check(part(from, middle))) from = middle;
-      else to = middle;
-    }
-    const error = firstError(compiled, part(from, to));
-    const path = `/${name}/0`;
-    if (error?.path.startsWith(path)) return { ...error, path: `/${name}/${from}${error.path.slice(path.length)}` };
+  of(schema: TSchema): TypeCheck<TSchema> {
+    const check = this.compiled.get(schema) ?? TypeCompiler.Compile(schema);
+    this.compiled.set(schema, check);
+    return check;
   }
-  return undefined;
+
+  /**
+   * Returns the first error of a value that violates the schema: the one that TypeBox finds; for a union, which has no
+   * reason, that of the alternative nearest to the value, the first of several. TypeBox takes 50 times as long to look
+   * for errors as to check, so checks of the parts lead to the wrong one.
+   */
+  firstError(schema: TSchema, value: unknown, path = ""): ValueError | undefined {
+    const part = this.wrongPart(schema, value);
+    if (part) return this.firstError(part.schema, part.value, `${path}/${part.name}`);
+    const nearest = isChoice(schema) ? this.nearestError(schema, value, path) : undefined;
+    if (nearest) return nearest;
+    const error = this.of(schema).Errors(value).First();
+    if (error && error.schema !== schema && isChoice(error.schema)) {
+      return this.firstError(error.schema, error.value, path + error.path);
+    }
+    return error && { ...error, path: path + error.path };
+  }
+
+  /** Returns the first part that is wrong, if its container has the right size and all required parts. */
+  private wrongPart(schema: TSchema, value: unknown): Part | undefined {
+    const { type, items, minItems = 0, maxItems = Infinity, properties = {}, required = [] } = schema;
+    if (type === "array" && Array.isArray(value)) {
+      if (Array.isArray(items) || value.length < minItems || value.length > maxItems) return undefined;
+      const check = this.of(items);
+      const index = value.findIndex((item) => !check.Check(item));
+      return index < 0 ? undefined : { name: index, schema: items, value: value[index] };
+    }
+    if (type !== "object" || !isObject(value) || !required.every((name: string) => name in value)) return undefined;
+    for (const [name, part] of Object.entries<TSchema>(properties)) {
+      const inner = value[name];
+      if (inner !== undefined && !this.of(part).Check(inner)) return { name, schema: part, value: inner };
+    }
+    return undefined;
+  }
+
+  private nearestError(union: TSchema, value: unknown, path: string): ValueError | undefined {
+    const variants: TSchema[] = union["anyOf"].filter((variant: TSchema) => fits(variant, value));
+    const [first, ...others] = variants.flatMap((variant) => this.firstError(variant, value, path) ?? []);
+    return first && others.reduce((best, other) => (nearness(other) > nearness(best) ? other : best), first);
+  }
 }
 
-/** Returns the error of the alternative nearest to the value, the first of several: the union's own has no reason. */
-function innermost(error: ValueError): ValueError {
-  if (error.type !== ValueErrorType.Union || alternatives(error.schema).every(isLiteral)) return error;
-  const variants: TSchema[] = error.schema.anyOf;
-  const inner = variants.flatMap((variant, index) => {
-    const first = fits(variant, error.value) ? error.errors[index]?.First() : undefined;
-    return first ? [innermost(first)] : [];
-  });
-  return inner.reduce((best, other) => (nearness(other) > nearness(best) ? other : best), inner[0] ?? error);
-}
+/** Returns whether this is a union of more than literals. */
+const isChoice = (schema: TSchema): boolean => "anyOf" in schema && !alternatives(schema).every(isLiteral);
 
 /**
  * A wrong size is nearer than a wrong type, most of all that of a list whose items have the type; of two wrong types,

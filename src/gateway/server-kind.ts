@@ -49,6 +49,8 @@ export interface ServerTraits {
   readonly keepsTokens?: true;
   /** What its streams can report before the end: llama.cpp's timings and progress, or only usage. */
   readonly reports?: "timings" | "usage";
+  /** Formats of sound that the server reads by their content, but takes only under another name. */
+  readonly soundNames?: Readonly<Record<string, string>>;
   /** Gets the fields of `domain/hints`. */
   readonly hints?: true;
   /** Fills the gap between a prompt and a suffix (infill). */
@@ -119,6 +121,8 @@ const TRAITS: Readonly<Record<ServerKind, ServerTraits>> = {
     generationPrompt: true,
     keepsTokens: true,
     reasoningBudget: "reasoning_budget_tokens",
+    // Older servers refuse all names but `wav` and `mp3`.
+    soundNames: { flac: "wav" },
   },
   vllm: {
     reports: "usage",

@@ -21,7 +21,7 @@ const LARGE_BYTES = 4 * MB;
 /** Largest request body in bytes, by kind of route; `small`: of routes that take a few fields and at most one text. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: 8 * MB, small: MB } as const;
 
-/** Bytes of all large bodies to check per turn of the event loop: a few milliseconds of work. */
+/** Bytes to check at a time, and of all large bodies per turn of the event loop: a few milliseconds of work. */
 const CHECKED_IN_A_TURN = MB;
 
 /** The budget for parsed bodies of running requests, as a multiple of the budget for bodies that are being read. */
@@ -58,9 +58,12 @@ export class JsonBodies {
     const account = this.budget.open();
     const bounds = new JsonBounds();
     let size = 0;
+    const hold = (bytes: number) => {
+      size = bytes;
+      account.hold(bytes);
+    };
     try {
-      const chunks = await this.receive(request, ceiling, bounds, account);
-      size = chunks.reduce((sum, { length }) => sum + length, 0);
+      const chunks = await this.receive(request, ceiling, bounds, hold);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
       this.keep(request, memory(size, bounds));
       const begins = String.fromCodePoint(chunks[0]?.[0] ?? 0);
@@ -76,14 +79,15 @@ export class JsonBodies {
   }
 
   /**
-   * Returns the bytes of the body, once they are checked. Ten connections may bring 50 MB in one turn of the event loop,
-   * which takes 100 ms. Bun stops reading from a connection whose bytes wait here.
+   * Returns the bytes of the body, once they are checked; `hold` receives their number as they arrive. Ten connections
+   * may bring 50 MB in one turn of the event loop, which takes 100 ms. Bun stops reading from a connection whose bytes
+   * wait here.
    */
   private async receive(
     request: Request,
     ceiling: number,
     bounds: JsonBounds,
-    account: ByteAccount,
+    hold: (size: number) => void,
   ): Promise<Uint8Array[]> {
     const stated = request.headers.get("content-length");
     if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
@@ -92,11 +96,15 @@ export class JsonBodies {
     for await (const chunk of bodyChunks(request)) {
       size += chunk.length;
       if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-      account.hold(size);
-      const turn = size > SMALL_BYTES ? this.arrivals.enter(chunk.length) : undefined;
-      if (turn) await turn;
-      const excess = bounds.push(chunk);
-      if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+      hold(size);
+      // One chunk may have 6 MB.
+      for (let at = 0; at < chunk.length; at += CHECKED_IN_A_TURN) {
+        const piece = chunk.subarray(at, at + CHECKED_IN_A_TURN);
+        const turn = size > SMALL_BYTES ? this.arrivals.enter(piece.length) : undefined;
+        if (turn) await turn;
+        const excess = bounds.push(piece);
+        if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+      }
       chunks.push(chunk);
     }
     return chunks;

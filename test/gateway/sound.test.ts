@@ -1,4 +1,7 @@
 import { expect, test } from "bun:test";
+import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
+import type { ServerKind } from "../../src/gateway/server-kind.ts";
+import { plainRequest } from "../support/request.ts";
 import { chatServer, helloStream } from "./fixture-server.ts";
 import { generate, remote } from "./remote.ts";
 
@@ -38,4 +41,28 @@ test("where nothing states its format, the sound itself does", async () => {
     [wav, mp3, ogg].map((data, at) => ({ data, format: ["wav", "mp3", "ogg"][at] })),
   );
   await expect(forwarded([{ data: "AAAA" }])).rejects.toThrow("messages.0.content.0' must be WAV, MP3");
+});
+
+test("the format of sound after a long tag is that of the sound", async () => {
+  const tagged = (bytes: number, sound: string) =>
+    btoa(
+      `ID3\x04\0\0\0\0${String.fromCharCode(bytes >> 7, bytes & 127)}${"\0".repeat(bytes)}${sound}${"\0".repeat(500)}`,
+    );
+  const sounds = ["fLaC", "\xff\xf1", "\xff\xfb"].flatMap((sound) =>
+    [3, 741, 742, 743, 8000, 8001, 8002].map((bytes) => ({ data: tagged(bytes, sound) })),
+  );
+  const formats = (await forwarded(sounds))?.map((sound) => (sound as { format: string }).format);
+  expect(formats).toEqual(["flac", "aac", "mp3"].flatMap((format) => Array.from({ length: 7 }, () => format)));
+});
+
+test.each([
+  ["llama.cpp", "wav"],
+  ["svc", "flac"],
+  ["vllm", "flac"],
+  ["openai", "flac"],
+] as const)("FLAC has a name that the server takes: %s", (kind: ServerKind, name) => {
+  const data = btoa("fLaC" + "\0".repeat(2000));
+  const content = [{ type: "media" as const, source: { kind: "audio" as const, data }, param: "messages.0.content.0" }];
+  const { body } = encodeOpenAi(plainRequest("", { messages: [{ role: "user", content }] }), "far", kind);
+  expect(body["messages"]).toMatchObject([{ content: [{ input_audio: { data, format: name } }] }]);
 });

@@ -37,6 +37,8 @@ function filled(start: string, part: string, end: string, bytes = BYTES): Buffer
   return Buffer.concat([Buffer.from(start), Buffer.alloc(parts * part.length, part), Buffer.from(end)]);
 }
 
+const MESSAGE = '{"role":"user","content":"Hello"}';
+const PART = '{"type":"text","text":"a"}';
 const messages = (part: string, last: string, bytes?: number) => () =>
   filled('{"messages":[', part, `${last}]}`, bytes);
 const text = (part: string, bytes?: number) => () =>
@@ -107,6 +109,19 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "900,000 tokens to detokenize": {
     path: "/detokenize",
     body: () => filled('{"tokens":[', "100,", "1]}", 3_600_000),
+  },
+  "a prompt of 990,000 tokens, the last one wrong": {
+    path: "/v1/completions",
+    body: () => filled('{"prompt":[', "100,", '"x"]}', 3_960_000),
+  },
+  "24,000 messages and a wrong field": {
+    path: CHAT,
+    body: () => filled('{"n":"x","messages":[', `${MESSAGE},`, `${MESSAGE}]}`, 24_000 * (MESSAGE.length + 1)),
+  },
+  "24,000 parts of a message, the last one wrong": {
+    path: CHAT,
+    body: () =>
+      filled('{"messages":[{"role":"user","content":[', `${PART},`, '{"text":1}]}]}', 24_000 * (PART.length + 1)),
   },
   "as many JSON values as are allowed": { path: CHAT, body: messages("[],", "[]", 1_490_000) },
   "90 MB of logit_bias": { path: CHAT, body: biases(BYTES) },

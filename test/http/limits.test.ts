@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -17,7 +17,7 @@ const never = new Promise<void>(() => {});
 const readJson = (request: Request, ceiling: number) => new JsonBodies(new ByteBudget()).read(request, ceiling);
 const checkError = checker(ErrorEnvelope);
 
-test("bodies that arrive at once are checked in many turns of the event loop", async () => {
+test.each([64 * 1024, 6 * MB])("bodies that arrive at once are checked in many turns: %d", async (chunkBytes) => {
   const bodies = new JsonBodies(new ByteBudget());
   const bytes = Buffer.concat([Buffer.from('{"x":"'), Buffer.alloc(10 * MB, "a"), Buffer.from(`"${"[".repeat(200)}`)]);
   const arriving = () => {
@@ -25,7 +25,7 @@ test("bodies that arrive at once are checked in many turns of the event loop", a
     const body = new ReadableStream<Uint8Array>({
       pull(controller) {
         if (at >= bytes.length) return controller.close();
-        controller.enqueue(bytes.subarray(at, (at += 64 * 1024)));
+        controller.enqueue(bytes.subarray(at, (at += chunkBytes)));
       },
     });
     return new Request("http://localhost/", { method: "POST", body });
@@ -40,6 +40,18 @@ test("bodies that arrive at once are checked in many turns of the event loop", a
   await counting;
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(turns).toBeGreaterThan(15);
+});
+
+test.each([
+  ["bodies that are not JSON", `{"x":"${"a".repeat(5 * MB)}`],
+  ["bodies that are refused while they arrive", `{"x":"${"a".repeat(5 * MB)}"${"[".repeat(200)}`],
+])("garbage is collected after large %s", async (_, body) => {
+  using collect = spyOn(Bun, "gc");
+  const request = (text: string) => new Request("http://localhost/", { method: "POST", body: text });
+  await expect(readJson(request("["), MB)).rejects.toMatchObject({ code: "invalid_json" });
+  expect(collect).not.toHaveBeenCalled();
+  await expect(readJson(request(body), 10 * MB)).rejects.toMatchObject({ code: "invalid_json" });
+  expect(collect).toHaveBeenCalledTimes(1);
 });
 
 describe("the limit of a body's size", () => {

@@ -106,6 +106,7 @@ describe("lines", () => {
 });
 
 test("a line of more than a megabyte stays in pieces", async () => {
+  expect.assertions(1);
   const bytes = Buffer.from("\ufeff" + "x".repeat(3 * 2 ** 20));
   for await (const { pieces = [] } of linesOf(chunksOf(bytes, 2 ** 20))) {
     expect(pieces.map(({ length }) => length)).toEqual([2 ** 20 - 3, 2 ** 20, 2 ** 20, 3]);

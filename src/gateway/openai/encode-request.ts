@@ -43,7 +43,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     path: "/v1/chat/completions",
     body: {
       ...common,
-      messages: request.messages.map(encodeMessage),
+      messages: request.messages.map((message) => encodeMessage(message, traits)),
       ...(request.continueLast && traits.continueFields),
       ...(request.generationPrompt === false && { add_generation_prompt: false }),
       ...encodeTools(request, traits),
@@ -65,11 +65,11 @@ const encodeReports = ({ counted }: GenerateRequest, { reports }: ServerTraits) 
   ...(reports === "timings" && { return_progress: true }),
 });
 
-function encodeMessage(message: ChatMessage) {
+function encodeMessage(message: ChatMessage, traits: ServerTraits) {
   const { role, content, name, reasoning, toolCalls, toolCallId } = message;
   return {
     role,
-    content: toolCalls && content === "" ? null : encodeContent(content),
+    content: toolCalls && content === "" ? null : encodeContent(content, traits),
     // svc, not the client, sets the name on tool messages; some servers accept no names there.
     ...(name !== undefined && role !== "tool" && { name }),
     ...(reasoning !== undefined && { reasoning_content: reasoning }),
@@ -84,11 +84,11 @@ function encodeMessage(message: ChatMessage) {
   };
 }
 
-function encodeContent(content: ChatMessage["content"]) {
-  return typeof content === "string" ? content : content.map(encodePart);
+function encodeContent(content: ChatMessage["content"], traits: ServerTraits) {
+  return typeof content === "string" ? content : content.map((part) => encodePart(part, traits));
 }
 
-function encodePart(part: ContentPart) {
+function encodePart(part: ContentPart, { soundNames = {} }: ServerTraits) {
   if (part.type === "text") return { type: "text", text: part.text };
   const { source } = part;
   if (source.kind === "image") {
@@ -97,7 +97,7 @@ function encodePart(part: ContentPart) {
   const [head = "", subtype] = AUDIO_HEAD.exec(source.data.slice(0, LONGEST_HEAD)) ?? [];
   const data = source.data.slice(head.length);
   const { format = formatNamed(subtype) ?? formatOf(data, part.param) } = source;
-  return { type: "input_audio", input_audio: { data, format } };
+  return { type: "input_audio", input_audio: { data, format: own(soundNames, format) ?? format } };
 }
 
 /** The beginning of a data URL, which svc also takes for sound; with the subtype. */
@@ -111,13 +111,18 @@ function formatNamed(subtype?: string): string | undefined {
   return name && (own(FORMATS, name) ?? name);
 }
 
-/** Returns the format of base64, by its first bytes. Throws SvcError for its field. */
+/** Returns the format of base64, by its first bytes, or those after its tag. Throws SvcError for its field. */
 function formatOf(data: string, param: string): string {
-  const bytes = Buffer.from(data.slice(0, LONGEST_HEAD), "base64");
-  const tag = tagBytes(bytes);
-  const format = soundFormat(bytes.subarray(tag), tag > 0);
+  const tag = tagBytes(headAt(data, 0));
+  const format = soundFormat(headAt(data, tag), tag > 0);
   if (format) return format;
   throw fieldError("invalid_value", param, `must be ${SOUND_FORMATS}, unless 'format' names its format`);
+}
+
+/** Returns some bytes of base64 from this one on; four characters hold three bytes. */
+function headAt(data: string, at: number): Buffer {
+  const start = 4 * Math.floor(at / 3);
+  return Buffer.from(data.slice(start, start + LONGEST_HEAD), "base64").subarray(at % 3);
 }
 
 /** Returns a URL that holds its image: files exist only on this machine, and a server must not fetch for clients. */
