@@ -1,99 +1,120 @@
-// Requests that schemathesis generates from svc's OpenAPI document, valid and invalid, for every route.
+// Requests generated from svc's OpenAPI document, valid and invalid, for every route: by this repository's generator,
+// and fewer by schemathesis.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
-import { operations } from "../../src/http/openapi/operations.ts";
+import { checkOf } from "../fuzz/described/answer.ts";
+import { operationsOf, type Document } from "../fuzz/described/operation.ts";
+import { fuzzDescribed, report } from "../fuzz/described/run.ts";
+import { Supply } from "../fuzz/described/supply.ts";
+import { makeAdapter } from "../models/make-adapter.ts";
+import { makeEncoder } from "../models/make-encoder.ts";
+import { upscalerBytes } from "../models/make-upscaler.ts";
+import { MODELS } from "../parity/servers.ts";
 import { describeFootprint, footprint, growth, type Footprint } from "../support/footprint.ts";
-import { pythonWith } from "../support/python.ts";
 import { startServer } from "../support/server.ts";
 import type { Options, Row } from "./row.ts";
+import { schemathesis } from "./schemathesis.ts";
 
-const words = (line: string) => line.split(" ");
-const FLAGS = words(
-  "--ctx 4096 --parallel 8 --max-queue 64 --max-tokens 16 --threads 1 --cache-ram 16 --no-media-fetch",
-);
-const CHECKS = [
-  "not_a_server_error",
-  "status_code_conformance",
-  "content_type_conformance",
-  "response_schema_conformance",
-];
+/** Little is computed for a request, so that thousands can be answered. */
+const FLAGS =
+  "--ctx 1024 --parallel 8 --max-queue 64 --max-tokens 16 --threads 1 --cache-ram 16 --no-media-fetch --quiet" +
+  // Of a server that does not answer.
+  " --upstream spare=http://127.0.0.1:9";
+const PARTS = [0, 1, 2, 3] as const;
+/** schemathesis takes 20 times as long for a request. */
+const SHARE = 50;
+const FEWEST = 20;
 
-/**
- * 5xx codes are correct for a busy server, a passed deadline, features that are off, and an unreachable hub; 304 where
- * the client has the content.
- */
-const SETTINGS = `
-[checks.not_a_server_error]
-expected-statuses = ["2xx", "4xx", "501", "503", "504"]
-[[operations]]
-include-path = "/api/pull"
-checks.not_a_server_error.expected-statuses = ["2xx", "4xx", "502"]
-[[operations]]
-include-path = "/v1/files/{id}/content"
-checks.not_a_server_error.expected-statuses = ["2xx", "304", "4xx", "503"]
-`;
-
-/** Returns the document without the schemas of streams, which describe an event rather than the whole text. */
-async function description(url: string): Promise<string> {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
-  return JSON.stringify(document, (key, value: unknown) => (key === "text/event-stream" ? {} : value));
+export interface Tally {
+  readonly requests: number;
+  readonly complaints: number;
+  /** Operations for which not all requests could be generated. */
+  readonly broken?: number;
 }
+/** Sends this part of the requests. */
+export type Part = (part: number) => Promise<Tally>;
 
-/** Runs `count` requests for each operation, in four parts, and measures the memory after each. */
-export async function described({ count = 10_000, seed = 1, workers = 2 }: Options): Promise<Row[]> {
-  const programs = await pythonWith(join(import.meta.dir, "requirements-schemathesis.txt"), "schemathesis");
+/** Sends requests in four parts to a new server that offers everything, and measures the memory after each. */
+async function measured(attack: string, begin: (url: string, folder: string) => Promise<Part>): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), "svc-described-"));
-  // Nothing is downloaded, and no model of the user is removed.
-  process.env["HF_ENDPOINT"] = "http://127.0.0.1:9";
+  // Nothing is downloaded, and no model of the user is removed. A hub that cannot be reached would be tried for long.
+  const hub = Bun.serve({ port: 0, fetch: () => new Response("", { status: 404 }) });
+  process.env["HF_ENDPOINT"] = `http://127.0.0.1:${hub.port}`;
   process.env["HF_HOME"] = folder;
-  const server = await startServer(FLAGS);
+  const slots = join(folder, "slots");
+  mkdirSync(slots, { mode: 0o700 });
+  const upscaler = join(folder, "upscaler.safetensors");
+  writeFileSync(upscaler, upscalerBytes());
+  const files = {
+    "--rerank-model": makeEncoder("rank", MODELS),
+    "--image-upscale-model": upscaler,
+    "--lora": `tone=${makeAdapter(MODELS, 1)}`,
+    "--slot-save-path": slots,
+  };
+  const server = await startServer([...FLAGS.split(" "), ...Object.entries(files).flat()]);
   const levels: Footprint[] = [];
-  let [requests, failed, broken] = [0, 0, 0];
+  const total = { requests: 0, complaints: 0, broken: 0 };
   try {
-    await Bun.write(join(folder, "schemathesis.toml"), SETTINGS);
-    await Bun.write(join(folder, "openapi.json"), await description(server.url));
-    for (const part of [0, 1, 2, 3]) {
-      const phases = part === 0 ? "coverage,fuzzing" : "fuzzing";
-      const options = words(
-        `run openapi.json --url ${server.url} --seed ${seed + part} --workers ${workers} --phases ${phases}` +
-          ` --checks ${CHECKS.join(",")} --max-examples ${Math.ceil(count / 4)} --request-timeout 60` +
-          " --suppress-health-check all --warnings off --continue-on-failure --generation-database none",
-      );
-      const child = Bun.spawn([join(programs, "st"), "--no-color", ...options], {
-        cwd: folder,
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "inherit",
-      });
-      const [output, status] = await Promise.all([child.stdout.text(), child.exited]);
-      if (status !== 0) {
-        console.error(output.slice(Math.max(0, output.search(/= (?:ERRORS|FAILURES) =/))));
-        failed += Number(/found (\d+) unique failure/.exec(output)?.[1] ?? 0);
-        // Errors of the generating program itself, which could not create all requests of an operation.
-        broken += Number(/Runtime Error: (\d+)/.exec(output)?.[1] ?? 0);
-      }
-      requests += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
+    const send = await begin(server.url, folder);
+    for (const part of PARTS) {
+      const began = performance.now();
+      const { requests, complaints, broken = 0 } = await send(part);
+      const perSecond = Math.round((requests * 1000) / (performance.now() - began));
+      total.requests += requests;
+      total.complaints += complaints;
+      total.broken += broken;
       await server.untilIdle(60_000);
-      levels.push(footprint(server.pid));
+      const level = footprint(server.pid);
+      levels.push(level);
+      console.error(`part ${part + 1}: ${requests} requests, ${perSecond} a second, ${describeFootprint(level)}`);
     }
     const { restarts } = (await server.health()).engine;
     const grown = growth(levels, { memory: 1.25 }) ?? [];
-    const last = levels.at(-1);
-    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints${broken > 0 ? ` (and ${broken} operations for which not all could be generated)` : ""}, ${restarts} restarts, ${last ? describeFootprint(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
-    return [
-      {
-        promise: "Errors are typed and match the API description",
-        attack: `${count} requests per operation, generated from the API description`,
-        figure,
-        limit: "no complaint, level memory",
-        ok: failed === 0 && restarts === 0 && grown.length === 0 && requests > 0,
-      },
+    const figures = [
+      `${total.requests} requests: ${total.complaints} complaints`,
+      ...(total.broken > 0 ? [`${total.broken} operations for which not all could be generated`] : []),
+      `${restarts} restarts`,
+      ...levels.slice(-1).map(describeFootprint),
     ];
+    return {
+      promise: "Errors are typed and match the API description",
+      attack,
+      figure: [figures.join(", "), ...grown].join("; "),
+      limit: "no complaint, level memory",
+      ok: total.complaints === 0 && restarts === 0 && grown.length === 0 && total.requests > 0,
+    };
   } finally {
     await server.kill();
+    await hub.stop(true);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Returns what sends `count` requests for each operation as one of the parts. */
+async function generated(url: string, count: number, seed: number): Promise<Part> {
+  const document = (await (await fetch(`${url}/openapi.json`)).json()) as Document;
+  const operations = operationsOf(document);
+  const server = { url, operations, check: checkOf(document), supply: await Supply.of(url) };
+  return async (part) => {
+    const outcome = await fuzzDescribed(server, { seed, first: part * count, count });
+    console.error(report(outcome));
+    return { requests: count * operations.length, complaints: outcome.failures.size };
+  };
+}
+
+export async function described(options: Options): Promise<Row[]> {
+  const { attack: part = "", count = 10_000, seed = 1, workers = 2 } = options;
+  const inPart = (all: number) => Math.ceil(all / PARTS.length);
+  const fewer = Math.max(Math.ceil(count / SHARE), FEWEST);
+  const attacks: Readonly<Record<string, (url: string, folder: string) => Promise<Part>>> = {
+    [`${count} requests per operation, generated from the API description`]: (url) =>
+      generated(url, inPart(count), seed),
+    [`${fewer} requests per operation, generated by schemathesis`]: (url, folder) =>
+      schemathesis(url, folder, { count: inPart(fewer), seed, workers }),
+  };
+  const rows: Row[] = [];
+  for (const [name, begin] of Object.entries(attacks)) if (name.includes(part)) rows.push(await measured(name, begin));
+  return rows;
 }

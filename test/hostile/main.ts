@@ -1,7 +1,7 @@
 // `npm run test:hostile`: attacks on svc's promises.
 //   npm run test:hostile -- [--only FILE,FILE] [--attack TEXT] [--count N] [--kills N] [--seed N] [--workers N] [--write]
 // `--write` puts the measured figures into RESULTS.md here and sums them up in docs/promises.md. A full run takes hours,
-// mostly for the requests for each operation. `beside` needs llama-server for its comparison (`bun build.ts bench`),
+// about one of them for the requests for each operation. `beside` needs llama-server for its comparison (`bun build.ts bench`),
 // `described` Python 3 with venv, and `disk` permission to mount a tmpfs.
 
 import { readFileSync, writeFileSync } from "node:fs";
