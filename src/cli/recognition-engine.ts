@@ -17,7 +17,7 @@ import { ExitError } from "./exit-codes.ts";
 const LEAST_BYTES = 150e6;
 /** Processes when no thread count is configured: more would keep the cores from other work. */
 const USUAL_PROCESSES = 2;
-/** Each process needs 150 to 250 MB, and 0.8 GB with PP-OCR. */
+/** Each process needs 150 to 300 MB, and 0.8 GB with PP-OCR. */
 const MOST_PROCESSES = 4;
 
 /** Creates the engine, which is loaded on first use. */
