@@ -14,7 +14,7 @@ const CHECKS = [
 ];
 
 /**
- * 5xx codes are correct for a busy server, a passed deadline, features that are off, and an unreachable hub; 304 where
+ * 5xx codes are correct for a busy server, a passed deadline, features that are off, and a hub that has no models; 304 where
  * the client has the content.
  */
 const SETTINGS = `
@@ -62,6 +62,8 @@ export async function schemathesis(
     if (status === 0) return { requests, complaints: 0 };
     console.error(output.slice(Math.max(0, output.search(/= (?:ERRORS|FAILURES) =/))));
     // Errors of the generating program itself, which could not create all requests of an operation.
-    return { requests, complaints: number(/found (\d+) unique failure/), broken: number(/Runtime Error: (\d+)/) };
+    const [failures, broken] = [number(/found (\d+) unique failure/), number(/Runtime Error: (\d+)/)];
+    // It may have failed as a whole.
+    return { requests, complaints: failures + broken > 0 ? failures : 1, broken };
   };
 }

@@ -96,7 +96,7 @@ function encodePart(part: ContentPart, { soundNames = {} }: ServerTraits) {
   }
   const [head = "", subtype] = AUDIO_HEAD.exec(source.data.slice(0, LONGEST_HEAD)) ?? [];
   const data = source.data.slice(head.length);
-  const { format = formatNamed(subtype) ?? formatOf(data, part.param) } = source;
+  const format = source.format?.toLowerCase() || (formatNamed(subtype) ?? formatOf(data, part.param));
   return { type: "input_audio", input_audio: { data, format: own(soundNames, format) ?? format } };
 }
 

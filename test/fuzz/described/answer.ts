@@ -25,7 +25,7 @@ export type Check = (asked: Asked, answered: Answered) => void;
 
 /** A busy server, a passed deadline, and features that are off. */
 const ALLOWED: ReadonlySet<number> = new Set([501, 503, 504]);
-/** No hub can be reached. */
+/** The hub that a test server is given has no models. */
 const UNREACHED = "POST /api/pull";
 
 /** Returns the check for the operations of a document. */
