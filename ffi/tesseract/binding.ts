@@ -1,8 +1,41 @@
-// Tesseract as a native library, through its C interface.
+// Tesseract as a native library, through its C interface: the functions are those of its capi.h, and one of Leptonica's,
+// which it brings.
 
-import { CString, JSCallback, ptr } from "bun:ffi";
+import { CString, JSCallback, ptr, type FFIFunction } from "bun:ffi";
 import { openSymbols, type Native } from "../runtime/library.ts";
-import { symbols } from "./symbols.ts";
+
+const i32 = "i32";
+const address = "ptr";
+/** TessBaseAPI*, ETEXT_DESC*. */
+const object = "u64";
+/** BOOL, an int. */
+const bool = i32;
+
+const symbols = {
+  TessBaseAPICreate: { args: [], returns: object },
+  TessBaseAPIDelete: { args: [object], returns: "void" },
+  /** Frees dictionaries of all instances that none uses any more. The handle is ignored. */
+  TessBaseAPIClearPersistentCache: { args: [object], returns: "void" },
+  TessBaseAPISetVariable: { args: [object, address, address], returns: bool },
+  /** folder, languages, engine mode, configs and their number, names and values of variables and their number, … */
+  TessBaseAPIInit4: {
+    args: [object, address, address, i32, address, i32, address, address, "usize", bool],
+    returns: i32,
+  },
+  TessBaseAPISetPageSegMode: { args: [object, i32], returns: "void" },
+  /** pixels, width, height, bytes per pixel, bytes per row */
+  TessBaseAPISetImage: { args: [object, address, i32, i32, i32, i32], returns: "void" },
+  TessBaseAPISetSourceResolution: { args: [object, i32], returns: "void" },
+  TessBaseAPISetRectangle: { args: [object, i32, i32, i32, i32], returns: "void" },
+  TessBaseAPIRecognize: { args: [object, object], returns: i32 },
+  TessBaseAPIGetTsvText: { args: [object, i32], returns: address },
+  TessDeleteText: { args: [address], returns: "void" },
+  TessBaseAPIClear: { args: [object], returns: "void" },
+  TessMonitorCreate: { args: [], returns: object },
+  TessMonitorDelete: { args: [object], returns: "void" },
+  TessMonitorSetCancelFunc: { args: [object, "function"], returns: "void" },
+  setMsgSeverity: { args: [i32], returns: i32 },
+} as const satisfies Record<string, FFIFunction>;
 
 const LSTM_ONLY = 1;
 const GREY_BYTES = 1;
