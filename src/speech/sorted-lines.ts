@@ -7,7 +7,7 @@ export class SortedLines {
   private readonly encoder = new TextEncoder();
   private readonly decoder = new TextDecoder();
 
-  /** `bytes`: each line ends with a line feed; a line without a tab has an empty value. */
+  /** `bytes`: each line ends with a line feed, in a damaged file perhaps not the last; one without a tab has no value. */
   constructor(private readonly bytes: Uint8Array) {}
 
   /** Returns the value of `key`, or undefined when there is no such line. */
@@ -18,7 +18,8 @@ export class SortedLines {
     while (low < high) {
       const middle = (low + high) >> 1;
       const start = middle === 0 ? 0 : this.bytes.lastIndexOf(NEW_LINE, middle - 1) + 1;
-      const end = this.bytes.indexOf(NEW_LINE, start);
+      const feed = this.bytes.indexOf(NEW_LINE, start);
+      const end = feed < 0 ? this.bytes.length : feed;
       const order = this.compare(wanted, start);
       if (order === 0) return this.decoder.decode(this.bytes.subarray(start + wanted.length + 1, end));
       if (order < 0) high = start;

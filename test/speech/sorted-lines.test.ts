@@ -23,3 +23,11 @@ test("a value can be empty or have several fields", () => {
     false,
   ]);
 });
+
+test("a search ends in a table that is cut off at any byte", () => {
+  const bytes = new TextEncoder().encode("a\t1\nb\t2\nc\t3\n");
+  for (let length = 0; length <= bytes.length; length++) {
+    const cut = new SortedLines(bytes.subarray(0, length));
+    for (const word of ["", "a", "b", "c", "d"]) expect(["1", "2", "3", "", undefined]).toContain(cut.get(word));
+  }
+});
