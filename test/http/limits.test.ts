@@ -47,10 +47,14 @@ test.each([
   ["bodies that are refused while they arrive", `{"x":"${"a".repeat(5 * MB)}"${"[".repeat(200)}`],
 ])("garbage is collected after large %s", async (_, body) => {
   using collect = spyOn(Bun, "gc");
-  const request = (text: string) => new Request("http://localhost/", { method: "POST", body: text });
-  await expect(readJson(request("["), MB)).rejects.toMatchObject({ code: "invalid_json" });
+  // `rejects` waits in an event loop of its own, in which a turn never comes when the test before ended in one.
+  const refusal = (text: string) =>
+    readJson(new Request("http://localhost/", { method: "POST", body: text }), 10 * MB).catch(
+      (error: unknown) => error,
+    );
+  expect(await refusal("[")).toMatchObject({ code: "invalid_json" });
   expect(collect).not.toHaveBeenCalled();
-  await expect(readJson(request(body), 10 * MB)).rejects.toMatchObject({ code: "invalid_json" });
+  expect(await refusal(body)).toMatchObject({ code: "invalid_json" });
   expect(collect).toHaveBeenCalledTimes(1);
 });
 
