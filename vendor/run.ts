@@ -21,6 +21,20 @@ export class BuildError extends Error {
   override readonly name = "BuildError";
 }
 
+/** Thrown when a package cannot be downloaded, or the program that downloads it is missing. */
+export class MissingPackage extends BuildError {}
+
+/** Returns what `work` makes; undefined, with a printed line, when it throws MissingPackage. */
+export async function unlessMissing<T>(title: string, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof MissingPackage)) throw error;
+    console.log(`left out ${title}: ${error.message}`);
+    return undefined;
+  }
+}
+
 /** What to install for a tool that is not a package of its own name. */
 const BRINGS: Readonly<Record<string, string>> = {
   "clang++": "the Xcode command line tools",

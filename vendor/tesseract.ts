@@ -10,9 +10,11 @@ import {
   fingerprint,
   makeCurrent,
   makeFolder,
+  MissingPackage,
   requireTools,
   run,
   step,
+  unlessMissing,
 } from "./run.ts";
 import { isForeign, platform } from "./target.ts";
 import pin from "./tesseract.json" with { type: "json" };
@@ -20,9 +22,6 @@ import pin from "./tesseract.json" with { type: "json" };
 /** Half the time, for runs of a second. */
 const OPTIONS = `MAVEN_OPTS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC ${process.env["MAVEN_OPTS"] ?? ""}`;
 const COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
-
-/** Thrown when Maven is missing or cannot download a package. */
-class MissingPackage extends BuildError {}
 
 /**
  * Fetches the libraries if needed and returns their paths: none where Tesseract runs as WebAssembly. `[undefined]`, with
@@ -35,29 +34,25 @@ export async function buildTesseract(): Promise<(string | undefined)[]> {
   const folder = join(import.meta.dir, ".build/tesseract");
   const version = `${platform}-${fingerprint(pin)}`;
   const target = join(folder, version);
-  const fetchAll = async (part: string) => {
-    await fetchLibrary("tesseract", classifier, sha256, part);
-    await fetchLibrary("leptonica", classifier, sha256, part);
-  };
-  try {
+  const fetched = await unlessMissing("the native Tesseract, which is twice as fast", async () => {
+    const fetchAll = async (part: string) => {
+      for (const name of PACKAGES) await fetchLibrary(name, { classifier, sha256: sha256[name] }, part);
+    };
     if (!existsSync(target)) await step("fetched Tesseract", () => makeFolder(target, fetchAll));
     makeCurrent(folder, version, isForeign ? platform : "current");
     return filesIn(target);
-  } catch (error) {
-    if (!(error instanceof MissingPackage)) throw error;
-    console.log(`left out the native Tesseract, which is twice as fast: ${error.message}`);
-    return [undefined];
-  }
+  });
+  return fetched ?? [undefined];
 }
 
 type Platform = keyof typeof pin.platforms;
 type Package = keyof typeof pin.packages;
+const PACKAGES = Object.keys(pin.packages) as Package[];
 const isPinned = (name: string): name is Platform => name in pin.platforms;
 
 async function fetchLibrary(
   name: Package,
-  classifier: string,
-  sums: Readonly<Record<Package, string>>,
+  { classifier, sha256 }: { readonly classifier: string; readonly sha256: string },
   folder: string,
 ): Promise<void> {
   const { version, library } = pin.packages[name];
@@ -72,7 +67,7 @@ async function fetchLibrary(
     throw new MissingPackage(`Maven cannot bring ${artifact} (${reason})`);
   }
   const bytes = readFileSync(archive);
-  expectSha256(bytes, sums[name], `${artifact} is not the package that vendor/tesseract.json pins.`);
+  expectSha256(bytes, sha256, `${artifact} is not the package that vendor/tesseract.json pins.`);
   const [content] = Object.values(unzipSync(bytes, { filter: (file) => file.name.endsWith(`/${library}`) }));
   if (!content) throw new BuildError(`${artifact} has no ${library}.`);
   writeFileSync(join(folder, name === "tesseract" ? "libtesseract.so" : library), content);

